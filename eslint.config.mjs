@@ -106,7 +106,7 @@ export default tseslint.config(
   ),
   room(
     'doctor',
-    '^(?!\\./|\\.\\./((oauth2|sqlite)/)?index\\.ts$|\\.\\./wire/(http-date|page|proxy)\\.ts$|node:|axios$)',
+    '^(?!\\./|\\.\\./((oauth2|sqlite)/)?index\\.ts$|\\.\\./wire/(http-date|intermediary|proxy)\\.ts$|node:|axios$)',
     'doctor imports the main entry, as its users do, three readers of wire, axios and Node.',
   ),
   room(

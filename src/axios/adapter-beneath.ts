@@ -1,7 +1,7 @@
 import { type AxiosAdapter, type AxiosResponse, getAdapter, type InternalAxiosRequestConfig } from 'axios'
 import { quietly } from '../core/thrown.ts'
 import { memberOf } from './member-of.ts'
-import { tellingRedirects } from './redirects.ts'
+import { observingRedirects } from './redirects.ts'
 
 type Config = InternalAxiosRequestConfig
 export type Adapter = NonNullable<Config['adapter']>
@@ -68,7 +68,7 @@ export class AdapterBeneath {
     const { Request, Response } = globalThis
     const last = this.#sender
     if (last?.Request === Request && last.Response === Response && isAlike(last.env, env)) return last.send
-    const send = tellingRedirects(env, (telling) => chosen(this.#adapter, { env: telling }))
+    const send = observingRedirects(env, (telling) => chosen(this.#adapter, { env: telling }))
     this.#sender = { send, env: env && { ...env }, Request, Response }
     return send
   }

@@ -5,7 +5,7 @@ import { checkAxios } from '../core/runtime.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import type { AttachOptions } from './attach-options.ts'
 import { type Attachment, attachmentsOf, type Instance } from './attachments.ts'
-import { synchronous } from './refusal.ts'
+import { synchronous } from './synchronous-refuses.ts'
 
 declare module 'axios' {
   interface AxiosRequestConfig {

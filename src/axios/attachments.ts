@@ -1,17 +1,17 @@
 import type { AxiosInstance, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
-import { BareRequests } from '../client/bare-requests.ts'
+import { UnauthenticatedRequests } from '../client/unauthenticated-requests.ts'
 import type { BearerSettings } from '../client/bearer-options.ts'
-import { granteeOf, maySeeRedirects } from '../client/client-port.ts'
+import { originBindingOf, maySeeRedirects } from '../client/origin-binding.ts'
 import { grantedOrigins } from '../client/origins.ts'
 import { accessTo } from '../client/token-access.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { AdapterBeneath, type WithAdapter } from './adapter-beneath.ts'
 import type { Bearer } from './bearer-adapter.ts'
-import { Beginning, type Shared } from './beginning.ts'
+import { AttachmentState, type Shared } from './attachment-state.ts'
 import { isDefault } from './header-names.ts'
 import { memberOf } from './member-of.ts'
 import { OriginScope } from './origin-scope.ts'
-import { checkStays } from './unfollowed.ts'
+import { checkForbidsRedirects } from './without-redirects.ts'
 
 export interface Attachment {
   /** Takes this attachment off the instance. Requests in flight finish. The manager stays open. */
@@ -33,29 +33,29 @@ export function attachmentsOf(instance: Instance): Attachments {
 }
 
 /** Takes what a request began with past the interceptors that run before ours. Copies keep it, unless they are made by JSON. */
-const BEGUN = Symbol('axios-evergreen.begun')
+const STATE = Symbol('axios-evergreen.begun')
 /** A function, so that nothing prints what it holds, and a deep copy holds the same. */
-type Config = InternalAxiosRequestConfig & { [BEGUN]?: () => Beginning }
+type Config = InternalAxiosRequestConfig & { [STATE]?: () => AttachmentState }
 
 /** The attachments of one instance: which manager's token goes to which origin. */
 class Attachments {
   readonly #instance: Instance
   readonly #attached = new Map<TokenManager, Attachment>()
   readonly #shared: Shared
-  #grantees: ReadonlyMap<string, Bearer> = new Map()
+  #bindings: ReadonlyMap<string, Bearer> = new Map()
   /** That of the last request. */
-  #beginning: Beginning | undefined
+  #state: AttachmentState | undefined
   readonly #interceptor = (config: Config) => this.#wrap(config)
   /** axios asks it in the turn of the call. Other interceptors may hold the request until somebody else has logged in. */
   readonly #runWhen = (config: Config) => {
-    if (this.#hasOthers) config[BEGUN] = asFunction(this.#begin())
+    if (this.#hasOthers) config[STATE] = asFunction(this.#begin())
     return true
   }
   #interceptorId = 0
 
   constructor(instance: Instance) {
     this.#instance = instance
-    this.#shared = { instance, scope: new OriginScope(), bare: new BareRequests() }
+    this.#shared = { instance, scope: new OriginScope(), bare: new UnauthenticatedRequests() }
   }
 
   attach(tokens: TokenManager, settings: AttachSettings): Attachment {
@@ -71,17 +71,18 @@ class Attachments {
         `${header} is among the defaults of this axios instance and would switch the attachment off: delete it there`,
       )
     const access = accessTo(tokens)
-    const bearer: Bearer = granteeOf(settings, access)
+    const bearer: Bearer = originBindingOf(settings, access)
     // A request may have another adapter, so it is checked again when a request is sent.
-    if (!maySeeRedirects(bearer)) checkStays(new AdapterBeneath(defaults as WithAdapter).expected(defaults), bearer)
+    if (!maySeeRedirects(bearer))
+      checkForbidsRedirects(new AdapterBeneath(defaults as WithAdapter).expected(defaults), bearer)
     const base = { name: 'baseURL of the instance', address: memberOf(defaults, 'baseURL') }
     const origins = grantedOrigins(settings, base, access.origin, 'set baseURL on the instance, or pass origins')
-    const taken = origins.find((origin) => this.#grantees.has(origin))
+    const taken = origins.find((origin) => this.#bindings.has(origin))
     if (taken !== undefined)
       throw new TypeError(
         `${taken} already gets the token of another manager on this instance: give origins to both attachments`,
       )
-    this.#grant(new Map([...this.#grantees, ...origins.map((origin) => [origin, bearer] as const)]))
+    this.#grant(new Map([...this.#bindings, ...origins.map((origin) => [origin, bearer] as const)]))
     this.#install()
     const attachment: Attachment = Object.freeze({
       detach: () => {
@@ -93,15 +94,15 @@ class Attachments {
     return attachment
   }
 
-  #grant(grantees: ReadonlyMap<string, Bearer>): void {
-    this.#grantees = grantees
-    this.#beginning = undefined
+  #grant(bindings: ReadonlyMap<string, Bearer>): void {
+    this.#bindings = bindings
+    this.#state = undefined
   }
 
   /** A request belongs to the logins that the managers know now, so their marks are taken before later interceptors run. */
-  #begin(): Beginning {
-    if (!this.#beginning?.isNow) this.#beginning = new Beginning(this.#grantees, this.#shared)
-    return this.#beginning
+  #begin(): AttachmentState {
+    if (!this.#state?.isCurrent) this.#state = new AttachmentState(this.#bindings, this.#shared)
+    return this.#state
   }
 
   #install(): void {
@@ -126,7 +127,7 @@ class Attachments {
 
   #detach(tokens: TokenManager, bearer: Bearer): void {
     this.#attached.delete(tokens)
-    this.#grant(new Map([...this.#grantees].filter(([, one]) => one !== bearer)))
+    this.#grant(new Map([...this.#bindings].filter(([, one]) => one !== bearer)))
     if (this.#attached.size > 0) return
     if (this.#isInstalled) this.#instance.interceptors.request.eject(this.#interceptorId)
     Reflect.deleteProperty(this.#instance, ATTACHMENTS)
@@ -134,8 +135,8 @@ class Attachments {
 
   /** Puts a wrapper in the place of the adapter. It runs after all other interceptors and transforms. */
   #wrap(config: Config): Config {
-    const beginning = config[BEGUN]?.() ?? this.#begin()
-    const adapter = beginning.wrapperFor(config)
+    const state = config[STATE]?.() ?? this.#begin()
+    const adapter = state.wrapperFor(config)
     let wrapped = config
     try {
       config.adapter = adapter
@@ -143,11 +144,11 @@ class Attachments {
       wrapped = { ...config, adapter } // an interceptor has frozen the config
     }
     if (!this.#hasOthers) return wrapped
-    Reflect.deleteProperty(wrapped, BEGUN)
+    Reflect.deleteProperty(wrapped, STATE)
     // Only another interceptor can replace the wrapper.
-    beginning.lateLook.at(wrapped)
+    state.lateLook.at(wrapped)
     return wrapped
   }
 }
 
-const asFunction = (beginning: Beginning) => () => beginning
+const asFunction = (state: AttachmentState) => () => state

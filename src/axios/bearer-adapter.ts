@@ -1,23 +1,23 @@
 import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 import { isIdempotent, isReplayable } from '../client/bodies.ts'
-import { type Grantee, maySeeRedirects } from '../client/client-port.ts'
-import { answered, BearerRequest, deliver, failed, type RequestLimits } from '../client/course.ts'
+import { type OriginBinding, maySeeRedirects } from '../client/origin-binding.ts'
+import { received, BearerRequest, deliver, failed, type RequestLimits } from '../client/bearer-request.ts'
 import { promised } from '../client/promised.ts'
 import type { SentRequest } from '../core/proofs.ts'
 import { isTokenError } from '../core/errors.ts'
 import { foreignSocket } from '../core/foreign-socket.ts'
-import { type Serializer, takeAsCalled } from './as-called.ts'
+import { type Serializer, snapshotConfig } from './config-snapshot.ts'
 import { concealAgent, concealError, concealResponse, withHiddenRequest } from './concealment.ts'
 import { discard } from './discard.ts'
 import { deleteHeader } from './header-names.ts'
 import { memberOf } from './member-of.ts'
 import { addressOf } from './origin-scope.ts'
 import { type RedirectTrail, trailOf, trailTo } from './redirects.ts'
-import { ofRequest } from './request-error.ts'
-import { sendUnfollowed } from './unfollowed.ts'
+import { errorForRequest } from './request-error.ts'
+import { sendWithoutRedirects } from './without-redirects.ts'
 import { cancellation, timeoutError } from './waiting.ts'
 
-export type Bearer = Grantee<AxiosResponse>
+export type Bearer = OriginBinding<AxiosResponse>
 type Config = InternalAxiosRequestConfig
 
 /**
@@ -29,13 +29,13 @@ type Config = InternalAxiosRequestConfig
 export function sendWithToken(
   config: Config,
   adapter: AxiosAdapter,
-  grantee: Bearer,
+  binding: Bearer,
   generation: number | undefined,
 ): Promise<AxiosResponse> {
   try {
-    return deliver(new AxiosRequest(config, adapter, grantee, generation))
+    return deliver(new AxiosRequest(config, adapter, binding, generation))
   } catch (error) {
-    return Promise.reject(ofRequest(error, config))
+    return Promise.reject(errorForRequest(error, config))
   }
 }
 
@@ -47,12 +47,12 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
   readonly #place: SentRequest | undefined
   trail: RedirectTrail | undefined
 
-  constructor(config: Config, adapter: AxiosAdapter, grantee: Bearer, generation: number | undefined) {
-    super(grantee, generation)
+  constructor(config: Config, adapter: AxiosAdapter, binding: Bearer, generation: number | undefined) {
+    super(binding, generation)
     this.config = config
     this.adapter = adapter
-    this.serializer = takeAsCalled(config)
-    this.#place = grantee.prover && placeOf(config, this.serializer)
+    this.serializer = snapshotConfig(config)
+    this.#place = binding.prover && targetOf(config, this.serializer)
     this.trail = undefined
   }
 
@@ -65,7 +65,7 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
   }
 
   /** @throws {TypeError} if no key signs: then nobody asks. */
-  place(): SentRequest {
+  target(): SentRequest {
     if (!this.#place) throw new TypeError('no key signs this request')
     return this.#place
   }
@@ -75,7 +75,7 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
     return typeof headers === 'object' ? Reflect.get(headers, name) : undefined
   }
 
-  hasLeft(): boolean {
+  hasLeftOrigin(): boolean {
     return this.trail === 'away'
   }
 
@@ -84,17 +84,17 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
     return (!trail || isIdempotent(config.method)) && isReplayable(config.data)
   }
 
-  prepareAgain(response: AxiosResponse): void {
+  prepareReplay(response: AxiosResponse): void {
     discard(response)
     this.trail = undefined
   }
 
-  told(error: unknown): unknown {
-    const { config, grantee, spentMs } = this
+  errorForCaller(error: unknown): unknown {
+    const { config, binding, spentMs } = this
     const timeoutMs = timeoutOf(config)
     const isOwnLimit =
-      timeoutMs < Math.max(grantee.access.maxWaitMs, spentMs) && isTokenError(error, 'ERR_WAIT_TIMEOUT')
-    return isOwnLimit ? timeoutError(config, error) : ofRequest(error, config)
+      timeoutMs < Math.max(binding.access.maxWaitMs, spentMs) && isTokenError(error, 'ERR_WAIT_TIMEOUT')
+    return isOwnLimit ? timeoutError(config, error) : errorForRequest(error, config)
   }
 
   /**
@@ -102,51 +102,51 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
    * functions of its own: V8 would make a scope for them at each call.
    */
   send(proof: string | undefined): Promise<AxiosResponse> {
-    const { config, adapter, grantee } = this
+    const { config, adapter, binding } = this
     const socket = foreignSocket(adapter, memberOf(config as { httpVersion?: unknown }, 'httpVersion'))
     if (socket !== undefined) throw new TypeError(socket)
     const { beforeRedirect, fetchOptions, maxRedirects, paramsSerializer } = config
     const own = { beforeRedirect, fetchOptions, maxRedirects, paramsSerializer }
-    dress(this, proof)
+    applyToken(this, proof)
     // Only `Authorization` is taken off a request that is redirected to another origin.
-    if (maySeeRedirects(grantee))
+    if (maySeeRedirects(binding))
       config.beforeRedirect = (redirect, ...details) => {
         const { href, headers } = redirect as { href: string; headers: object }
         this.trail = trailTo(config, href, this.trail)
         // axios before 1.21 keeps the token for a sub-domain, and from http to https. Every axios keeps it where the caller's `Host` header leads.
-        if (this.trail === 'away') deleteHeader(headers, grantee.name)
+        if (this.trail === 'away') deleteHeader(headers, binding.name)
         own.beforeRedirect?.(redirect, ...details)
       }
-    return sentBy(this).then(
+    return callAdapter(this).then(
       (response: AxiosResponse | undefined) => {
-        undress(this, own, response?.request)
-        const told = withHiddenRequest(response)
-        concealResponse(told, grantee.name, config.headers)
+        restoreConfig(this, own, response?.request)
+        const hidden = withHiddenRequest(response)
+        concealResponse(hidden, binding.name, config.headers)
         // An adapter of the user may give nothing.
-        return told ? answered(this, told) : (told as never)
+        return hidden ? received(this, hidden) : (hidden as never)
       },
       (error: unknown) => {
         const { response } = (error ?? {}) as { response?: AxiosResponse }
-        undress(this, own, response?.request)
-        concealError(error, grantee.name, config.headers)
-        concealResponse(response, grantee.name, config.headers)
+        restoreConfig(this, own, response?.request)
+        concealError(error, binding.name, config.headers)
+        concealResponse(response, binding.name, config.headers)
         failed(this, error)
-        if (response) return answered(this, response, { error })
+        if (response) return received(this, response, { error })
         throw error
       },
     )
   }
 }
 
-function placeOf(config: Config, serializer: Serializer | undefined): SentRequest {
+function targetOf(config: Config, serializer: Serializer | undefined): SentRequest {
   const { method = 'get' } = config
   return { method: method.toUpperCase(), url: addressOf(config, serializer) ?? '' }
 }
 
 /** An adapter of the user may throw, and may return no promise. */
-function sentBy({ adapter, config, grantee }: AxiosRequest): Promise<AxiosResponse> {
+function callAdapter({ adapter, config, binding }: AxiosRequest): Promise<AxiosResponse> {
   try {
-    return Promise.resolve(maySeeRedirects(grantee) ? adapter(config) : sendUnfollowed(adapter, config, grantee))
+    return Promise.resolve(maySeeRedirects(binding) ? adapter(config) : sendWithoutRedirects(adapter, config, binding))
   } catch (error) {
     return promised(() => {
       throw error
@@ -161,12 +161,12 @@ type Own = { readonly [Name in 'beforeRedirect' | 'fetchOptions' | 'maxRedirects
 const timeoutOf = (config: Config) => Number(memberOf(config, 'timeout')) || Infinity
 
 /** Puts the token on the config, for the adapter alone. */
-function dress({ config, grantee, token, serializer }: AxiosRequest, proof: string | undefined): void {
+function applyToken({ config, binding, token, serializer }: AxiosRequest, proof: string | undefined): void {
   // `set` would search, on every request, for a header that is known to be absent.
-  config.headers[grantee.header] = grantee.text(token)
+  config.headers[binding.header] = binding.text(token)
   if (proof !== undefined) config.headers.DPoP = proof
   if (serializer) config.paramsSerializer = serializer
-  if (!maySeeRedirects(grantee)) {
+  if (!maySeeRedirects(binding)) {
     config.maxRedirects = 0
     config.fetchOptions = { ...config.fetchOptions, redirect: 'manual' }
   }
@@ -175,21 +175,21 @@ function dress({ config, grantee, token, serializer }: AxiosRequest, proof: stri
 }
 
 /** Restores the config, and notes where its redirects ended. */
-function undress(request: AxiosRequest, own: Own, raw: unknown): void {
-  const { config, grantee, serializer } = request
+function restoreConfig(request: AxiosRequest, own: Own, raw: unknown): void {
+  const { config, binding, serializer } = request
   request.trail ??= trailOf(config, raw)
   // The header is the last one, as a rule: to delete it by its name takes half the time. An adapter may have written it in another case.
-  Reflect.deleteProperty(config.headers, grantee.header)
-  deleteHeader(config.headers, grantee.name)
-  if (grantee.prover) deleteHeader(config.headers, 'dpop')
-  if (serializer) putBack(config, 'paramsSerializer', own.paramsSerializer)
-  if (maySeeRedirects(grantee)) putBack(config, 'beforeRedirect', own.beforeRedirect)
-  else putBack(config, 'maxRedirects', own.maxRedirects)
-  if (config.fetchOptions !== own.fetchOptions) putBack(config, 'fetchOptions', own.fetchOptions)
+  Reflect.deleteProperty(config.headers, binding.header)
+  deleteHeader(config.headers, binding.name)
+  if (binding.prover) deleteHeader(config.headers, 'dpop')
+  if (serializer) restoreMember(config, 'paramsSerializer', own.paramsSerializer)
+  if (maySeeRedirects(binding)) restoreMember(config, 'beforeRedirect', own.beforeRedirect)
+  else restoreMember(config, 'maxRedirects', own.maxRedirects)
+  if (config.fetchOptions !== own.fetchOptions) restoreMember(config, 'fetchOptions', own.fetchOptions)
 }
 
 /** Restores a member of the config. A member that was absent is removed. */
-function putBack<Name extends keyof Config>(config: Config, name: Name, value: Config[Name] | undefined): void {
+function restoreMember<Name extends keyof Config>(config: Config, name: Name, value: Config[Name] | undefined): void {
   if (value !== undefined) config[name] = value
   else Reflect.deleteProperty(config, name)
 }

@@ -20,13 +20,13 @@ export function trailTo(config: InternalAxiosRequestConfig, href: string, before
 
 /** @returns The trail of a request whose redirects XMLHttpRequest or fetch followed; undefined if there was no redirect. */
 export function trailOf(config: InternalAxiosRequestConfig, request: unknown): RedirectTrail | undefined {
-  const end = ENDS.get((config.fetchOptions as Marked | undefined)?.[MARK] ?? (request as object))
-  const href = end ?? endOfXhr(config, request)
+  const end = FINAL_URLS.get((config.fetchOptions as Marked | undefined)?.[MARK] ?? (request as object))
+  const href = end ?? finalUrlOfXhr(config, request)
   return href === undefined ? undefined : trailTo(config, href)
 }
 
 /** XMLHttpRequest always follows redirects. Only the URL of the response shows that it did. */
-function endOfXhr(config: InternalAxiosRequestConfig, request: unknown): string | undefined {
+function finalUrlOfXhr(config: InternalAxiosRequestConfig, request: unknown): string | undefined {
   const { responseURL } = (request ?? {}) as { responseURL?: unknown }
   // Only a double of a test, such as axios-mock-adapter, gives an address that is not absolute.
   if (typeof responseURL !== 'string' || !parsedUrl(responseURL)) return undefined
@@ -37,16 +37,16 @@ type Fetch = typeof fetch
 type Env = InternalAxiosRequestConfig['env']
 
 /** Where the redirects of fetch ended. The key is its Request, or the mark in its options if axios makes no Request. */
-const ENDS = new WeakMap<object, string>()
+const FINAL_URLS = new WeakMap<object, string>()
 const MARK = Symbol('axios-evergreen.mark')
 type Marked = Record<symbol, object | undefined>
 
 /** @returns What axios chooses, but with a fetch that notes redirects, and whose requests hide the token when printed. */
-export function tellingRedirects(env: Env, choose: (env: object) => AxiosAdapter): AxiosAdapter {
+export function observingRedirects(env: Env, choose: (env: object) => AxiosAdapter): AxiosAdapter {
   const given = env && Object.hasOwn(env, 'fetch') ? (env.fetch as Fetch | null | undefined) : undefined
   // Given by name, because axios would keep those of the first request. Test tools replace the globals for a while.
   const { Request, Response } = globalThis
-  const telling = { Request, Response, ...env, fetch: tellerOf(given ?? platformFetch) }
+  const telling = { Request, Response, ...env, fetch: observedFetch(given ?? platformFetch) }
   const adapter = choose(telling)
   if (typeof telling.Request === 'function') return adapter
   return (config) => {
@@ -61,19 +61,19 @@ const platformFetch: Fetch = (...given) => fetch(...given)
 /** Has no prototype, so that fetch takes no options from `Object.prototype`. */
 const NO_OPTIONS = /* @__PURE__ */ Object.freeze(/* @__PURE__ */ Object.create(null)) as RequestInit
 // One teller for each fetch, because axios makes and keeps an adapter for each fetch that it is given.
-const tellers = new WeakMap<Fetch, Fetch>()
+const observedFetches = new WeakMap<Fetch, Fetch>()
 
-function tellerOf(inner: Fetch): Fetch {
-  const known = tellers.get(inner)
+function observedFetch(inner: Fetch): Fetch {
+  const known = observedFetches.get(inner)
   if (known) return known
   // Not an async function, which would make two promises more.
   const teller: Fetch = (request, options = NO_OPTIONS) => {
     concealRequest(request)
     return promised(() => inner(request, options)).then((response) => {
-      if (response.redirected) ENDS.set((options as Marked)[MARK] ?? (request as Request), response.url)
+      if (response.redirected) FINAL_URLS.set((options as Marked)[MARK] ?? (request as Request), response.url)
       return response
     })
   }
-  tellers.set(inner, teller)
+  observedFetches.set(inner, teller)
   return teller
 }

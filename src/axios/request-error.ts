@@ -6,9 +6,9 @@ import { member } from '../core/thrown.ts'
  * An error for one request. By its `isAxiosError` and `config`, libraries on the instance know which of their requests has ended.
  * Both are not enumerable, so that nothing prints the request with the error.
  */
-export function ofRequest(error: unknown, config: InternalAxiosRequestConfig): Error {
+export function errorForRequest(error: unknown, config: InternalAxiosRequestConfig): Error {
   if (isTokenError(error))
-    return marked(copyForCaller(ofRequest, error), error.retryable ? config : neverRetried(config))
+    return marked(copyForCaller(errorForRequest, error), error.retryable ? config : neverRetried(config))
   // An answer of axios, or an error that says already which request it is of.
   if (member(error, 'config') !== undefined && !OF_OTHERS.has(error as object)) return error as Error
   if (isThrownError(error)) return marked(error, neverRetried(config))
@@ -17,9 +17,9 @@ export function ofRequest(error: unknown, config: InternalAxiosRequestConfig): E
 }
 
 function marked<Told extends object>(error: Told, config: object): Told {
-  const told = Object.isExtensible(error) && !OF_OTHERS.has(error) ? error : copyOf(error)
-  OF_OTHERS.add(told)
-  return withHidden(told, { isAxiosError: true, config })
+  const own = Object.isExtensible(error) && !OF_OTHERS.has(error) ? error : copyOf(error)
+  OF_OTHERS.add(own)
+  return withHidden(own, { isAxiosError: true, config })
 }
 const OF_OTHERS = new WeakSet<object>()
 

@@ -1,5 +1,5 @@
 import { AxiosError, CanceledError, type InternalAxiosRequestConfig } from 'axios'
-import type { RequestLimits } from '../client/course.ts'
+import type { RequestLimits } from '../client/bearer-request.ts'
 
 /** The request's own `signal`, or one that its `cancelToken` and the stream of its body abort, too. */
 export function cancellation(config: InternalAxiosRequestConfig): Pick<RequestLimits, 'signal' | 'forget'> {

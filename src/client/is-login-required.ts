@@ -23,8 +23,8 @@ import { tokenErrorIn } from './token-error-in.ts'
  * ```
  */
 export function isLoginRequired(error: unknown, tokens?: Pick<TokenManager, 'status'>): boolean {
-  const told = tokenErrorIn(error)
-  if (told) return told.code === 'ERR_LOGIN_REQUIRED'
-  const isRefused = [error, member(error, 'response')].some((answer) => member(answer, 'status') === 401)
-  return isRefused && member(tokens?.status(), 'login') === 'required'
+  const found = tokenErrorIn(error)
+  if (found) return found.code === 'ERR_LOGIN_REQUIRED'
+  const isRejected = [error, member(error, 'response')].some((answer) => member(answer, 'status') === 401)
+  return isRejected && member(tokens?.status(), 'login') === 'required'
 }

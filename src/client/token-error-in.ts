@@ -14,9 +14,9 @@ const MOST_WRAPPERS = 4
  * import { tokenErrorIn } from 'axios-evergreen'
  *
  * await api.get('/wallet').catch((error: unknown) => {
- *   const told = tokenErrorIn(error)
- *   if (!told) throw error // the API answered, or could not be reached
- *   console.warn(told.code, told.retryable ? `again from ${new Date(told.retryAt ?? Date.now())}` : told.message)
+ *   const found = tokenErrorIn(error)
+ *   if (!found) throw error // the API answered, or could not be reached
+ *   console.warn(found.code, found.retryable ? `again from ${new Date(found.retryAt ?? Date.now())}` : found.message)
  * })
  * ```
  * @returns undefined if there is none.

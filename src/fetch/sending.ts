@@ -1,32 +1,40 @@
 import { isIdempotent } from '../client/bodies.ts'
-import { type Grantee, maySeeRedirects } from '../client/client-port.ts'
-import { answered, BearerRequest, failed, type RequestLimits } from '../client/course.ts'
+import { type OriginBinding, maySeeRedirects } from '../client/origin-binding.ts'
+import { received, BearerRequest, failed, type RequestLimits } from '../client/bearer-request.ts'
 import { promised } from '../client/promised.ts'
 import type { SentRequest } from '../core/proofs.ts'
 import { copyForCaller, isTokenError } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import { headerIn, type Init, type Input, memberOfCall } from './call.ts'
-import { type Call, copyOfInit, discard, isRepeatable, ownInput, setHeader, spareOf } from './own-call.ts'
+import {
+  type CallSnapshot,
+  copyOfInit,
+  discard,
+  isRepeatable,
+  ownInput,
+  setHeader,
+  replayInputOf,
+} from './call-snapshot.ts'
 
 type Fetch = (input: Input, init?: Init) => Promise<Response>
 
 /** One request of a caller. */
-export class FetchRequest extends BearerRequest<Response> implements Call {
+export class FetchRequest extends BearerRequest<Response> implements CallSnapshot {
   readonly #fetch: Fetch
   readonly #origin: string
   /** What is sent: the caller's own only if it leaves before the call returns. */
   input: Input
   readonly url: string
-  init: Call['init']
+  init: CallSnapshot['init']
   readonly signal: AbortSignal | undefined
   /** What a replay sends; undefined if the request must not be sent again. */
-  #spare: Input | undefined
+  #replayInput: Input | undefined
 
-  constructor(fetch: Fetch, grantee: Grantee<Response>, origin: string, { input, url, init }: Call) {
+  constructor(fetch: Fetch, binding: OriginBinding<Response>, origin: string, { input, url, init }: CallSnapshot) {
     super(
-      grantee,
-      grantee.access.currentGeneration?.(),
-      headerIn(input, init, 'dpop') === null ? grantee.prover : undefined,
+      binding,
+      binding.access.currentGeneration?.(),
+      headerIn(input, init, 'dpop') === null ? binding.prover : undefined,
     )
     this.#fetch = fetch
     this.#origin = origin
@@ -36,7 +44,7 @@ export class FetchRequest extends BearerRequest<Response> implements Call {
     this.signal = memberOfCall(input, init, 'signal') ?? undefined
   }
 
-  override hold(): void {
+  override detachFromCaller(): void {
     this.input = ownInput(this)
   }
 
@@ -44,7 +52,7 @@ export class FetchRequest extends BearerRequest<Response> implements Call {
     return { signal: this.signal, timeoutMs: Infinity }
   }
 
-  place(): SentRequest {
+  target(): SentRequest {
     return { method: memberOfCall(this.input, this.init, 'method') ?? 'GET', url: this.url }
   }
 
@@ -53,46 +61,46 @@ export class FetchRequest extends BearerRequest<Response> implements Call {
     return (headers as Headers | undefined)?.get(name)
   }
 
-  hasLeft({ redirected, url }: Response): boolean {
+  hasLeftOrigin({ redirected, url }: Response): boolean {
     return redirected && parsedUrl(url)?.origin !== this.#origin
   }
 
   isRepeatable({ redirected }: Response): boolean {
-    return this.#spare !== undefined && (!redirected || isIdempotent(this.place().method))
+    return this.#replayInput !== undefined && (!redirected || isIdempotent(this.target().method))
   }
 
-  prepareAgain({ body }: Response): void {
+  prepareReplay({ body }: Response): void {
     discard(body)
-    this.input = this.#spare ?? this.input
+    this.input = this.#replayInput ?? this.input
     this.init = copyOfInit(this.init)
     // After a new proof another token may still follow; after a replay, only a new proof.
-    if (!this.isReplay || this.grantee.prover) this.#spare = spareOf(this)
+    if (!this.isReplay || this.binding.prover) this.#replayInput = replayInputOf(this)
   }
 
   /** The copy of a Request shares its body with the one that was sent, and would keep all of it. */
   override finish(): void {
-    if (typeof this.#spare === 'object' && this.#spare !== this.input) discard(this.#spare.body)
+    if (typeof this.#replayInput === 'object' && this.#replayInput !== this.input) discard(this.#replayInput.body)
   }
 
-  told(error: unknown): unknown {
-    return ofCaller(error)
+  errorForCaller(error: unknown): unknown {
+    return forCaller(error)
   }
 
   send(proof: string | undefined): Promise<Response> {
-    if (isRepeatable(this)) this.#spare ??= spareOf(this)
-    const { grantee, token, input, init } = this
-    setHeader(this, grantee.header, grantee.text(token))
+    if (isRepeatable(this)) this.#replayInput ??= replayInputOf(this)
+    const { binding, token, input, init } = this
+    setHeader(this, binding.header, binding.text(token))
     if (proof !== undefined) {
       setHeader(this, 'DPoP', proof)
       // The one that the proof names, whatever stands on `Object.prototype`: fetch reads that, too.
-      init.method = this.place().method
+      init.method = this.target().method
     }
     // Only `Authorization` is taken off a request that is redirected to another origin.
-    if (!maySeeRedirects(grantee) && memberOfCall(input, init, 'redirect') !== 'error') init.redirect = 'manual'
+    if (!maySeeRedirects(binding) && memberOfCall(input, init, 'redirect') !== 'error') init.redirect = 'manual'
     // Not as a method of this request: the fetch of a browser refuses to be one.
     const fetch = this.#fetch
     return promised(() => fetch(input, init)).then(
-      (response) => answered(this, response),
+      (response) => received(this, response),
       (error: unknown) => {
         failed(this, error)
         throw error
@@ -101,4 +109,4 @@ export class FetchRequest extends BearerRequest<Response> implements Call {
   }
 }
 
-const ofCaller = (error: unknown) => (isTokenError(error) ? copyForCaller(ofCaller, error) : error)
+const forCaller = (error: unknown) => (isTokenError(error) ? copyForCaller(forCaller, error) : error)

@@ -1,7 +1,7 @@
-import { BareRequests } from '../client/bare-requests.ts'
+import { UnauthenticatedRequests } from '../client/unauthenticated-requests.ts'
 import { type BearerSettings, bearerSettings } from '../client/bearer-options.ts'
-import { granteeOf } from '../client/client-port.ts'
-import { deliver } from '../client/course.ts'
+import { originBindingOf } from '../client/origin-binding.ts'
+import { deliver } from '../client/bearer-request.ts'
 import { grantedOrigins } from '../client/origins.ts'
 import { promised } from '../client/promised.ts'
 import { accessTo, checkManager } from '../client/token-access.ts'
@@ -10,11 +10,11 @@ import { foreignSocket } from '../core/foreign-socket.ts'
 import type { DPoPKey } from '../core/proofs.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { type Given, headerIn, type Input, inputOf, takesHeaders, urlOf, withLastingHeaders } from './call.ts'
-import { callOf, removeHeader } from './own-call.ts'
+import { snapshotCall, removeHeader } from './call-snapshot.ts'
 import { FetchRequest } from './sending.ts'
 
 /** Where a request leads: its absolute address, and the origin of that. */
-type Place = Pick<URL, 'origin'> & { readonly url: string }
+type Target = Pick<URL, 'origin'> & { readonly url: string }
 
 export interface BearerOptions {
   /** Origins that may receive the token. Default: the origin of the token source, and in a page that of the page. */
@@ -70,19 +70,19 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
   const settings: BearerSettings<Response> = bearerSettings('withBearer', options, { overwrite: checkedFlag })
   const access = accessTo(tokens)
   const origins = grantedOrigins(settings, { name: 'The page' }, access.origin, 'pass origins')
-  const grantee = granteeOf(settings, access)
-  const bare = new BareRequests()
-  const placeOf = readerOf(origins)
+  const binding = originBindingOf(settings, access)
+  const bare = new UnauthenticatedRequests()
+  const targetOf = readerOf(origins)
 
   /** @returns Where the request leads, if it may have the token. */
-  function grantedPlace(input: Input, init: Given): Place | undefined {
-    const place = placeOf(input)
-    if (!place || !takesHeaders(input, init)) return undefined
-    const { origin } = place
-    const own = headerIn(input, init, grantee.name)
+  function grantedTarget(input: Input, init: Given): Target | undefined {
+    const target = targetOf(input)
+    if (!target || !takesHeaders(input, init)) return undefined
+    const { origin } = target
+    const own = headerIn(input, init, binding.name)
     const isAllowed = origins.includes(origin)
-    if (isAllowed && (own === null || settings.overwrite)) return place
-    if (isAllowed) bare.tellLeftover(own, grantee)
+    if (isAllowed && (own === null || settings.overwrite)) return target
+    if (isAllowed) bare.reportLeftover(own, binding)
     if (own !== null) return undefined
     bare.tell(origin === 'null' ? 'an address without an origin' : origin, origins, [access])
     return undefined
@@ -92,13 +92,13 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
     try {
       const input = inputOf(given)
       const init = withLastingHeaders(options)
-      const place = grantedPlace(input, init)
-      if (!place) return Promise.resolve(fetch(given, init))
+      const target = grantedTarget(input, init)
+      if (!target) return Promise.resolve(fetch(given, init))
       const socket = foreignSocket()
       if (socket !== undefined) throw new TypeError(socket)
-      const call = callOf(input, place.url, init)
-      if (settings.overwrite) removeHeader(call, grantee.name)
-      return deliver(new FetchRequest(fetch, grantee, place.origin, call))
+      const call = snapshotCall(input, target.url, init)
+      if (settings.overwrite) removeHeader(call, binding.name)
+      return deliver(new FetchRequest(fetch, binding, target.origin, call))
     } catch (error) {
       return promised(() => {
         throw error
@@ -109,7 +109,7 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
 }
 
 /** @returns A reader of addresses. One that begins with an allowed origin needs no parser. */
-function readerOf(origins: readonly string[]): (input: Input) => Place | undefined {
+function readerOf(origins: readonly string[]): (input: Input) => Target | undefined {
   const known = origins.map((origin) => ({ origin, start: `${origin}/` }))
   return (input) => {
     const found = typeof input === 'string' ? known.find(({ start }) => input.startsWith(start)) : undefined

@@ -1,5 +1,5 @@
-import { cureOf } from '../client/challenges.ts'
-import { deliver } from '../client/course.ts'
+import { remedyOf } from '../client/challenges.ts'
+import { deliver } from '../client/bearer-request.ts'
 import { accessTo, type TokenAccess } from '../client/token-access.ts'
 import { checkNotAborted } from '../core/deadline.ts'
 import { copyForCaller, isTokenError, TokenError } from '../core/errors.ts'
@@ -7,7 +7,15 @@ import { foreignSocket } from '../core/foreign-socket.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import type { LoginManager } from '../core/token-manager.ts'
 import { type Given, type Init, inputOf, memberOfCall, membersOf, urlOf, withLastingHeaders } from '../fetch/call.ts'
-import { type Call, callOf, copyOfInit, discard, isRepeatable, ownInput, spareOf } from '../fetch/own-call.ts'
+import {
+  type CallSnapshot,
+  snapshotCall,
+  copyOfInit,
+  discard,
+  isRepeatable,
+  ownInput,
+  replayInputOf,
+} from '../fetch/call-snapshot.ts'
 import { FetchRequest } from '../fetch/sending.ts'
 import type { OnePage } from '../login/one-page.ts'
 import { overheard } from './announced.ts'
@@ -18,7 +26,7 @@ type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>
 const MOST_KEPT = 8
 
 /** One request to the server, as it was when it was called. */
-interface Sending extends Call {
+interface Sending extends CallSnapshot {
   readonly at: URL
   readonly isRepeatable: boolean
   readonly signal: AbortSignal | undefined
@@ -63,7 +71,7 @@ export class ServerCalls {
     const socket = foreignSocket()
     if (socket !== undefined) throw new TypeError(socket)
     headers.delete('authorization')
-    const call = callOf(input, at.href, { ...membersOf(init), headers })
+    const call = snapshotCall(input, at.href, { ...membersOf(init), headers })
     const signal = memberOfCall(input, init, 'signal') ?? undefined
     const startGeneration = this.#tokens.status().login === 'present' ? this.#access.currentGeneration?.() : undefined
     const sending = {
@@ -208,9 +216,9 @@ export class ServerCalls {
 }
 
 /** What one sending may use up. */
-function copyOf(sending: Sending): Call {
+function copyOf(sending: Sending): CallSnapshot {
   const { isRepeatable, input, init } = sending
-  return { ...sending, input: isRepeatable ? spareOf(sending) : input, init: copyOfInit(init) }
+  return { ...sending, input: isRepeatable ? replayInputOf(sending) : input, init: copyOfInit(init) }
 }
 
 const isUnauthorized = ({ status }: Response) => status === 401
@@ -218,7 +226,7 @@ const isUnauthorized = ({ status }: Response) => status === 401
 /** Whether the request can be sent again with another token. The response of another origin says nothing about the token. */
 function isRefused({ at, isRepeatable, token }: Sending, { status, redirected, url, headers }: Response): boolean {
   if (status !== 401 || !isRepeatable || (redirected && parsedUrl(url)?.origin !== at.origin)) return false
-  return token === '' || cureOf(headers.get('www-authenticate')) === 'another-token'
+  return token === '' || remedyOf(headers.get('www-authenticate')) === 'another-token'
 }
 
 function ended(): TokenError {

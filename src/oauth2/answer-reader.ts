@@ -1,7 +1,7 @@
 import { TokenError } from '../core/errors.ts'
 import { quietly } from '../core/thrown.ts'
 import { type ExchangeContext, REMARKS, type RemarkedGrant } from '../core/token-source.ts'
-import type { Answered } from '../wire/answered.ts'
+import type { TokenResponse } from '../wire/token-response.ts'
 import { parseHttpDate } from '../wire/http-date.ts'
 import {
   documentIn,
@@ -38,7 +38,7 @@ export class AnswerReader {
    * @param presented The refresh token that was sent. If the answer brings another one, a lifetime that cannot be used counts as not told.
    * @throws {TokenError} `ERR_TOKEN_RESPONSE` when a member is missing or cannot be used, and there is no refresh token.
    */
-  grantIn(answer: Answered, context: ExchangeContext, presented?: string): RemarkedGrant {
+  grantIn(answer: TokenResponse, context: ExchangeContext, presented?: string): RemarkedGrant {
     const unusable = (why: string) => unusableAnswer(answer, why)
     const whole = documentIn(answer.text)
     const read = whole ?? formIn(answer.text)
@@ -152,7 +152,7 @@ function otherTypeThan(wanted: typeof BEARER, given: unknown): string | undefine
 }
 
 /** @param why Must quote no value of the answer that may be a token. */
-function unusableAnswer({ address, status }: Answered, why: string): TokenError {
+function unusableAnswer({ address, status }: TokenResponse, why: string): TokenError {
   const message = `The answer of ${address} cannot be used: ${why}`
   return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown', status })
 }

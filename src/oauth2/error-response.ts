@@ -1,9 +1,9 @@
 import type { Exchange, ExchangeContext } from '../core/token-source.ts'
 import { type Failure, failureOfStatus } from '../wire/failure.ts'
-import { failureOfAnswer } from '../wire/oauth-errors.ts'
+import { failureOfResponse } from '../wire/oauth-errors.ts'
 import { generalAdvice } from '../wire/error-response.ts'
-import { type Answered, isSuccess } from '../wire/answered.ts'
-import { comesFromInFront, failureInFront } from '../wire/page.ts'
+import { type TokenResponse, isSuccess } from '../wire/token-response.ts'
+import { isFromIntermediary, failureAtIntermediary } from '../wire/intermediary.ts'
 import { documentIn, errorIn, holdersOfToken, memberOf, type Members, otherProtocol } from './document.ts'
 import { errorMeaning, isKnownWord, type Meant, type Refusing, type Taught } from './error-meaning.ts'
 import { judgedBy } from './judged.ts'
@@ -36,7 +36,7 @@ function namesError(document: Members | undefined, { words }: Taught): boolean {
  */
 export function errorResponseOf(
   call: Exchange | 'revoke',
-  answer: Answered,
+  answer: TokenResponse,
   judging: Judging,
 ): ErrorResponse | undefined {
   const { errors, needsLogin, report } = judging
@@ -66,17 +66,17 @@ function errorResponseFor(
   { exchange, status, document, isOfLogin }: Refusing,
   { word, meaning }: Meant,
   isJudged: boolean,
-  answer: Answered,
+  answer: TokenResponse,
   option: string,
 ): ErrorResponse {
   const isRejected = status >= 400 && failureOfStatus(exchange, status).outcome === 'rejected'
   const isPage = isRejected && !isJudged && /^\s*</.test(answer.text)
   // The words of a gateway that fails, or of a redirect, say nothing about the refresh token, unless somebody has judged the whole answer.
   const told = isRejected || isJudged ? meaning : undefined
-  const meant = failureOfAnswer(exchange, isJudged ? 400 : status, told, isOfLogin)
+  const meant = failureOfResponse(exchange, isJudged ? 400 : status, told, isOfLogin)
   // Whatever the status of a page is, it does not refuse the refresh token of a login.
   const ofPage: Failure = isPage && isOfLogin ? { ...meant, refreshToken: 'kept' } : meant
-  const failure = !isJudged && comesFromInFront(answer) ? failureInFront(exchange) : ofPage
+  const failure = !isJudged && isFromIntermediary(answer) ? failureAtIntermediary(exchange) : ofPage
   const other = meaning === undefined && failure.outcome === 'rejected' ? otherProtocol(document) : undefined
   const ofAnswer = other ?? (word && ADVICE.get(told))
   const advice =

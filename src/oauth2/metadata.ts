@@ -1,7 +1,7 @@
 import { withinLimit } from '../core/deadline.ts'
 import { errorWith, TokenError } from '../core/errors.ts'
 import { type ExchangeContext, internalOf } from '../core/token-source.ts'
-import { isSuccess } from '../wire/answered.ts'
+import { isSuccess } from '../wire/token-response.ts'
 import type { TokenCalls } from '../wire/token-call.ts'
 import { documentIn, type Members } from './document.ts'
 

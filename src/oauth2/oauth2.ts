@@ -12,7 +12,7 @@ import { checkRuntime } from '../core/own-runtime.ts'
 import { person } from '../login/person.ts'
 import { fromFunction } from '../wire/credential.ts'
 import { refused } from '../wire/error-response.ts'
-import { type Answered, isSuccess } from '../wire/answered.ts'
+import { type TokenResponse, isSuccess } from '../wire/token-response.ts'
 import { TokenCalls } from '../wire/token-call.ts'
 import { AnswerReader } from './answer-reader.ts'
 import { AuthorizationServer, type Endpoints } from './authorization-server.ts'
@@ -154,7 +154,7 @@ class OAuth2 implements TokenSource {
     return { errors: this.#settings.errors, needsLogin: this.login !== undefined, report }
   }
 
-  #call(endpoints: Endpoints, body: URLSearchParams, context: ExchangeContext): Promise<Answered> {
+  #call(endpoints: Endpoints, body: URLSearchParams, context: ExchangeContext): Promise<TokenResponse> {
     const { tokenEndpoint: url } = endpoints
     const { dpop } = this.#settings
     if (!dpop) return this.#post(url, endpoints, body, context)
@@ -181,7 +181,7 @@ class OAuth2 implements TokenSource {
     members: URLSearchParams,
     context: ExchangeContext,
     proof?: { readonly DPoP: string },
-  ): Promise<Answered> {
+  ): Promise<TokenResponse> {
     // A copy: a call that is made once more authenticates the client anew.
     const [body, headers] = [new URLSearchParams(members), new Headers()]
     await authenticate(this.#settings.client, issuer, body, headers, context)
@@ -192,7 +192,7 @@ class OAuth2 implements TokenSource {
 }
 
 /** Whether an answer of success has another refresh token than the one that was sent: then nothing else in it may cost that token (F345). */
-function bringsOther({ status, text }: Answered, presented: string): boolean {
+function bringsOther({ status, text }: TokenResponse, presented: string): boolean {
   const [document = documentIn(text)] = isSuccess(status) ? holdersOfToken(documentIn(text) ?? {}) : []
   const next = isSuccess(status) ? memberOf(document, 'refresh_token') : undefined
   return typeof next === 'string' && next !== '' && next !== presented
@@ -206,7 +206,7 @@ const WRITTEN = {
   json: (body: URLSearchParams) => ['application/json', JSON.stringify(Object.fromEntries(body))],
 } as const satisfies Record<OAuth2Settings['body'], (body: URLSearchParams) => readonly [string, string]>
 
-function errorOfResponse(answer: Answered, { failure, advice, serviceCode }: ErrorResponse): TokenError {
+function errorOfResponse(answer: TokenResponse, { failure, advice, serviceCode }: ErrorResponse): TokenError {
   return refused(answer, failure, advice, serviceCode)
 }
 
@@ -220,7 +220,7 @@ function noRevocation(): TokenError {
   return new TokenError('ERR_TOKEN_REQUEST', message, { outcome: 'not-sent', revocation: 'no-endpoint' })
 }
 
-function noConfirmation({ address, status }: Answered): TokenError {
+function noConfirmation({ address, status }: TokenResponse): TokenError {
   const message = `The answer of ${address} confirms nothing: it is HTML; check revocationEndpoint`
   return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown', status })
 }

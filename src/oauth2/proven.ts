@@ -1,6 +1,6 @@
 import { isProofRejected, type Proofs, type ProvedRequest } from '../core/proofs.ts'
 import { type ExchangeContext, internalOf } from '../core/token-source.ts'
-import type { Answered } from '../wire/answered.ts'
+import type { TokenResponse } from '../wire/token-response.ts'
 import { documentIn, errorIn } from './document.ts'
 
 /**
@@ -12,9 +12,9 @@ import { documentIn, errorIn } from './document.ts'
 export async function withProof(
   proofs: Proofs,
   url: URL,
-  call: (proof: string) => Promise<Answered>,
+  call: (proof: string) => Promise<TokenResponse>,
   context: ExchangeContext,
-): Promise<Answered> {
+): Promise<TokenResponse> {
   const request: ProvedRequest = { method: 'POST', url }
   const first = await provenOnce(proofs, request, call, context)
   return first.mayPass ? (await provenOnce(proofs, request, call, context)).answer : first.answer
@@ -23,9 +23,9 @@ export async function withProof(
 async function provenOnce(
   proofs: Proofs,
   request: ProvedRequest,
-  call: (proof: string) => Promise<Answered>,
+  call: (proof: string) => Promise<TokenResponse>,
   context: ExchangeContext,
-): Promise<{ answer: Answered; mayPass: boolean }> {
+): Promise<{ answer: TokenResponse; mayPass: boolean }> {
   const { clock } = context
   const { waitsFor } = internalOf(context)
   waitsFor?.('The key of dpop')

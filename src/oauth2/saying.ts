@@ -1,7 +1,7 @@
 import { SAYING } from '../core/token-source.ts'
 import { fingerprintOf } from '../core/digest.ts'
 import { detailsOf, errorWith, outcomeOf, type TokenError } from '../core/errors.ts'
-import type { Answered } from '../wire/answered.ts'
+import type { TokenResponse } from '../wire/token-response.ts'
 import { documentIn, type Members } from './document.ts'
 import { wordsIn } from './error-meaning.ts'
 import { hasToken } from './error-response.ts'
@@ -10,7 +10,7 @@ import { hasToken } from './error-response.ts'
  * Tells the error of a login's refresh again, if the answer says nothing known of the refresh token: the manager compares such answers, and gives the
  * token up at last. An answer of status 2xx in JSON that brings no token is one of them. A web page is none: a portal shows it.
  */
-export async function saidAgain(error: TokenError, { text }: Answered): Promise<TokenError> {
+export async function saidAgain(error: TokenError, { text }: TokenResponse): Promise<TokenError> {
   const document = documentIn(text)
   const isUnclear =
     error.code === 'ERR_TOKEN_RESPONSE'

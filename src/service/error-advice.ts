@@ -1,8 +1,8 @@
 import type { Exchange } from '../core/token-source.ts'
 import { type Failure, failureOfStatus } from '../wire/failure.ts'
 import { generalAdvice } from '../wire/error-response.ts'
-import type { Answered } from '../wire/answered.ts'
-import { comesFromInFront, failureInFront } from '../wire/page.ts'
+import type { TokenResponse } from '../wire/token-response.ts'
+import { isFromIntermediary, failureAtIntermediary } from '../wire/intermediary.ts'
 import { USE_OAUTH, oauthServer, VARIANT_B } from './token-document.ts'
 
 /** On a refresh, these say that the service does not offer it (any more). They say nothing of the refresh token. */
@@ -12,9 +12,9 @@ const GONE = [404, 405, 410, 415, 422]
  * What a complete answer outside 2xx means (specification, section 7). It has no word for a refresh endpoint that is gone, but
  * announces the end of Variant B (section 9). The refresh token is then untouched, and the credentials may still work.
  */
-export function failureOf(exchange: Exchange, answer: Answered): Failure {
+export function failureOf(exchange: Exchange, answer: TokenResponse): Failure {
   const { status } = answer
-  if (comesFromInFront(answer)) return failureInFront(exchange)
+  if (isFromIntermediary(answer)) return failureAtIntermediary(exchange)
   const failure = failureOfStatus(exchange, status)
   return isGone(exchange, status) ? { ...failure, refreshToken: 'kept' } : failure
 }
@@ -32,7 +32,7 @@ function isGone(exchange: Exchange, status: number): boolean {
 export function adviceFor(
   exchange: Exchange,
   failure: Failure,
-  answer: Answered,
+  answer: TokenResponse,
   oauthError: string | undefined,
   variant: string,
 ): string {

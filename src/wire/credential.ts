@@ -46,7 +46,7 @@ export async function fromFunction<Given>(
   try {
     given = await ask()
   } catch (thrown) {
-    throw notGiven(name, thrown)
+    throw functionFailed(name, thrown)
   } finally {
     waitsFor?.(undefined)
   }
@@ -62,7 +62,7 @@ export async function fromFunction<Given>(
  * No token call was made, so the refresh token of that call stays good. The status counts only for pauses and retries. The function may have asked
  * another manager: its verdict is about another refresh token, and about another login.
  */
-function notGiven(name: string, thrown: unknown): TokenError {
+function functionFailed(name: string, thrown: unknown): TokenError {
   const error = toTokenError(thrown, 'obtain')
   const stated = outcomeOf(error)
   // Only with these two outcomes the manager respects a Retry-After.

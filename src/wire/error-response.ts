@@ -1,11 +1,11 @@
 import { TokenError } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import type { Failure } from './failure.ts'
-import type { Answered } from './answered.ts'
+import type { TokenResponse } from './token-response.ts'
 
 /** @returns The error of a complete answer that refuses. @param advice What to do about it, or what it means. */
 export function refused(
-  { address, status, retryAfterMs, proxy }: Answered,
+  { address, status, retryAfterMs, proxy }: TokenResponse,
   failure: Failure,
   advice: string,
   serviceCode: string | undefined,
@@ -20,14 +20,14 @@ export function refused(
  * @param option Names the option that holds the address.
  * @returns undefined if it depends on the protocol.
  */
-export function generalAdvice({ advice }: Failure, answer: Answered, option: string): string | undefined {
+export function generalAdvice({ advice }: Failure, answer: TokenResponse, option: string): string | undefined {
   if (advice !== undefined) return advice
   if (answer.status < 400) return adviceOnRedirect(answer, option)
   return answer.status === 407 ? 'a proxy requires credentials; check transport.proxy, or HTTPS_PROXY' : undefined
 }
 
 /** `Location` is not quoted: it may hold anything, a token too. */
-function adviceOnRedirect({ url, headers }: Answered, option: string): string {
+function adviceOnRedirect({ url, headers }: TokenResponse, option: string): string {
   const location = headers.get('location')
   const target = typeof location === 'string' ? parsedUrl(location, url.href) : undefined
   if (!target) return `a redirect without a valid target; check ${option}`

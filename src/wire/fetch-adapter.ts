@@ -10,9 +10,9 @@ export function fetchAdapter(fetch: typeof globalThis.fetch): AxiosAdapter {
     const { url = '', headers, signal } = config
     const accept = String(headers.get('accept'))
     const response = await fetch(url, { headers: { Accept: accept }, signal: signal as AbortSignal })
-    const hasLeft = response.redirected && parsedUrl(response.url)?.origin !== new URL(url).origin
+    const hasLeftOrigin = response.redirected && parsedUrl(response.url)?.origin !== new URL(url).origin
     return {
-      status: hasLeft ? 404 : response.status,
+      status: hasLeftOrigin ? 404 : response.status,
       statusText: '',
       headers: Object.fromEntries(response.headers),
       data: response.body,

@@ -25,13 +25,13 @@ const UNAVAILABLE = /* @__PURE__ */ keeping(SERVICE_FAILED)
 const OAUTH_ERRORS: Partial<Record<string, Meant>> = /* @__PURE__ */ (() => ({
   invalid_grant: [CREDENTIALS, REFUSED, REFUSED],
   invalid_client: keeping(CREDENTIALS),
-  invalid_request: ofRequest(REQUEST, REQUEST),
+  invalid_request: errorForRequest(REQUEST, REQUEST),
   // These refuse the kind of request. After a refresh, an obtain with the credentials may still succeed.
-  unauthorized_client: ofRequest(CREDENTIALS),
-  unsupported_grant_type: ofRequest(REQUEST),
-  invalid_scope: ofRequest(REQUEST),
-  invalid_target: ofRequest(REQUEST), // RFC 8707, section 2
-  unsupported_token_type: ofRequest(REQUEST), // RFC 7009, section 2.2.1
+  unauthorized_client: errorForRequest(CREDENTIALS),
+  unsupported_grant_type: errorForRequest(REQUEST),
+  invalid_scope: errorForRequest(REQUEST),
+  invalid_target: errorForRequest(REQUEST), // RFC 8707, section 2
+  unsupported_token_type: errorForRequest(REQUEST), // RFC 7009, section 2.2.1
   temporarily_unavailable: UNAVAILABLE,
   server_error: UNAVAILABLE,
   use_dpop_nonce: UNAVAILABLE, // RFC 9449, section 8
@@ -59,7 +59,7 @@ function keeping(failure: Failure): Meant {
 }
 
 /** An error about the request. @param refresh The failure of a refresh by a source that can obtain. */
-function ofRequest(failure: Failure, refresh: Failure = REFRESH): Meant {
+function errorForRequest(failure: Failure, refresh: Failure = REFRESH): Meant {
   return [failure, { ...refresh, refreshToken: 'kept' }, failure]
 }
 
@@ -68,7 +68,7 @@ function ofRequest(failure: Failure, refresh: Failure = REFRESH): Meant {
  *
  * @param needsLogin Only a person can obtain. Then no status alone ends the login, except the 401 of an own source.
  */
-export function failureOfAnswer(
+export function failureOfResponse(
   exchange: Exchange,
   status: number,
   oauthError: string | undefined,

@@ -1,8 +1,8 @@
 import { TokenError } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import { member, quietly } from '../core/thrown.ts'
-import type { Answered } from './answered.ts'
-import { comesFromInFront, failureInFront } from './page.ts'
+import type { TokenResponse } from './token-response.ts'
+import { isFromIntermediary, failureAtIntermediary } from './intermediary.ts'
 
 /** A proxy that a call went through. */
 export interface Proxy {
@@ -74,10 +74,10 @@ function environment(name: string): string {
  * @returns The same answer.
  * @throws {TokenError} `ERR_TOKEN_REQUEST` if a proxy answers with its own page: that refuses no credentials and no refresh token.
  */
-export function notOfProxy(answer: Answered): Answered {
+export function checkNotFromProxy(answer: TokenResponse): TokenResponse {
   const { status, proxy, address } = answer
-  if (proxy === undefined || !comesFromInFront(answer)) return answer
+  if (proxy === undefined || !isFromIntermediary(answer)) return answer
   const advice = 'with a web page: ask whoever runs the proxy, or name the host in NO_PROXY'
-  const failure = failureInFront('refresh')
+  const failure = failureAtIntermediary('refresh')
   throw new TokenError(failure.code, `${address} answered ${status} ${proxy} ${advice}`, { ...failure, status })
 }

@@ -4,8 +4,8 @@ import type { Exchange } from '../core/token-source.ts'
 import { causesOf } from './causes.ts'
 import { parseRetryAfter } from './http-date.ts'
 import { failureOfNetwork } from './network-failure.ts'
-import { failureOfAnswer, isOAuthError } from './oauth-errors.ts'
-import { failureInFront, isInFront, type Shown } from './page.ts'
+import { failureOfResponse, isOAuthError } from './oauth-errors.ts'
+import { failureAtIntermediary, isOfIntermediary, type Shown } from './intermediary.ts'
 
 /**
  * Turns what a custom source threw into a `TokenError`: an axios error, a `Response` of fetch, a network error of undici or
@@ -27,12 +27,14 @@ export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh', ne
 }
 
 function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): TokenError {
-  const { oauthError, isClientRefused, retryAfter, date, ...shown } = answerIn(thrown)
+  const { oauthError, isClientRejected, retryAfter, date, ...shown } = answerIn(thrown)
   const { status } = shown
   if (status !== undefined || oauthError !== undefined) {
-    const error = isClientRefused ? 'invalid_client' : oauthError
-    const isOther = isInFront(shown)
-    const failure = isOther ? failureInFront(exchange) : failureOfAnswer(exchange, status ?? 400, error, needsLogin)
+    const error = isClientRejected ? 'invalid_client' : oauthError
+    const isOther = isOfIntermediary(shown)
+    const failure = isOther
+      ? failureAtIntermediary(exchange)
+      : failureOfResponse(exchange, status ?? 400, error, needsLogin)
     const by = isOther ? 'by something in front of the service, such as a firewall' : undefined
     const what = [status, oauthError, by].filter((word) => word !== undefined).join(' ')
     return new TokenError(failure.code, `The ${exchange} of the token source was answered ${what}`, {
@@ -57,7 +59,7 @@ function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): Token
 interface Answer extends Shown {
   readonly oauthError: string | undefined
   /** A 401 with a Basic challenge that names no OAuth error: it means `invalid_client` (RFC 6749, section 5.2). */
-  readonly isClientRefused: boolean
+  readonly isClientRejected: boolean
   readonly retryAfter: unknown
   readonly date: unknown
 }
@@ -73,7 +75,7 @@ function answerIn(thrown: unknown): Answer {
   return {
     status,
     oauthError,
-    isClientRefused: status === 401 && oauthError === undefined && /^basic\b/i.test(String(challenge)),
+    isClientRejected: status === 401 && oauthError === undefined && /^basic\b/i.test(String(challenge)),
     challenge,
     type: headerOf(headers, 'content-type'),
     text: textOf(member(response, 'data') ?? member(response, 'body')),

@@ -12,11 +12,11 @@ import { asGiven, checkObject, kindOf, type Readers, readOptions } from '../core
 import { checkAxios } from '../core/runtime.ts'
 import { member, quietly } from '../core/thrown.ts'
 import { type ExchangeContext, internalOf } from '../core/token-source.ts'
-import { type AnswerBody, readBody } from './answer-body.ts'
-import { type Answered, isSuccess } from './answered.ts'
-import { brokenOff, tooLate } from './broken-off.ts'
+import { type ResponseBody, readBody } from './response-body.ts'
+import { type TokenResponse, isSuccess } from './token-response.ts'
+import { connectionError, deadlineError } from './connection-error.ts'
 import { parseRetryAfter } from './http-date.ts'
-import { notOfProxy, throughProxy } from './proxy.ts'
+import { checkNotFromProxy, throughProxy } from './proxy.ts'
 import { unheldTransport } from './unheld-transport.ts'
 
 /** The transport of the calls to a token service. */
@@ -85,23 +85,23 @@ export class TokenCalls {
    * @throws {TokenError} `ERR_TOKEN_SERVICE_UNAVAILABLE` or `ERR_TOKEN_REQUEST` if the connection failed;
    * `ERR_TOKEN_RESPONSE` if an answer of status 2xx is too large or no UTF-8; `ERR_TOKEN_SOURCE` if `Object.prototype` leads the call elsewhere.
    */
-  async send(call: TokenCall, context: ExchangeContext): Promise<Answered> {
+  async send(call: TokenCall, context: ExchangeContext): Promise<TokenResponse> {
     const { url } = call
     const address = addressOf(url, context)
-    if (context.signal.aborted) throw tooLate(address)
+    if (context.signal.aborted) throw deadlineError(address)
     const axios = ownAxios()
     const request = this.#request(call, context)
     checkSocket(request)
     let response: AxiosResponse<unknown> | undefined
     let headers: AxiosHeaders
-    let body: AnswerBody
+    let body: ResponseBody
     try {
-      response = await axios.request<unknown>(request).catch(answered)
+      response = await axios.request<unknown>(request).catch(responseIn)
       // A user's adapter may spell the names in any case.
       headers = AxiosHeaders.from(response.headers as AxiosHeaders)
       body = await readBody(response.data, headers)
     } catch (thrown) {
-      throw brokenOff(thrown, address, response?.status, this.#proxyOf(response ?? thrown, url))
+      throw connectionError(thrown, address, response?.status, this.#proxyOf(response ?? thrown, url))
     }
     // A browser shows nothing of a redirect that fetch does not follow, not even which one it is. What 0 means in a user's own adapter is not known.
     const status = response.status || (typeof this.#transport.adapter === 'function' ? 0 : 300)
@@ -113,7 +113,7 @@ export class TokenCalls {
       : parseRetryAfter(headers.get('retry-after'), headers.get('date'), context.clock.wallNow())
     const proxy = this.#proxyOf(response, url)
     const sent = Object.values(request.headers ?? {})
-    return notOfProxy({ status, url, address, text, flaw, headers, retryAfterMs, sent, proxy })
+    return checkNotFromProxy({ status, url, address, text, flaw, headers, retryAfterMs, sent, proxy })
   }
 
   #proxyOf(answerOrError: unknown, url: URL): string | undefined {
@@ -210,7 +210,7 @@ function isRepeated(response: AxiosResponse<unknown>, name: string): boolean {
 }
 
 /** A user's adapter may reject with a complete answer, whatever `validateStatus` says. */
-function answered(thrown: unknown): AxiosResponse<unknown> {
+function responseIn(thrown: unknown): AxiosResponse<unknown> {
   const { response } = (thrown ?? {}) as { response?: AxiosResponse<unknown> }
   // A `response` of Object.prototype is no answer. axios copies it into errors of fetch.
   if (response === Reflect.get(Object.prototype, 'response')) throw thrown

@@ -224,19 +224,19 @@ describe('given the delays of axios-retry that docs/migrating.md shows', () => {
       const source = clientCredentials({ baseUrl: service.baseUrl, ...service.client })
       attachBearer(api, managerOf(source, { clock, retry: { maxAttempts: 1 } }))
       const delays: number[] = []
-      const told: unknown[] = []
+      const reported: unknown[] = []
       axiosRetry(api, {
         retries: 2,
         retryDelay(count, error) {
           delays.push(documentedDelay()(count, error))
-          told.push(isTokenError(error) ? error.retryAt : error.status)
+          reported.push(isTokenError(error) ? error.retryAt : error.status)
           return 0
         },
         onRetry: () => clock.advance(delays.at(-1)!),
       })
       const startedAt = clock.wallNow()
       expect((await api.get('/')).status).toBe(200)
-      expect([delays[0], told]).toEqual([(told[0] as number) - startedAt, [expect.any(Number), 503]])
+      expect([delays[0], reported]).toEqual([(reported[0] as number) - startedAt, [expect.any(Number), 503]])
       expect(delays[0]).toBeGreaterThan(1_000)
       expect([service.count('obtain'), service.count('resource')]).toEqual([2, 2])
     } finally {

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import axios, { type AxiosAdapter } from 'axios'
 import { type Adapter, AdapterBeneath } from '../../src/axios/adapter-beneath.ts'
-import { Beginning } from '../../src/axios/beginning.ts'
+import { AttachmentState } from '../../src/axios/attachment-state.ts'
 import { OriginScope } from '../../src/axios/origin-scope.ts'
-import { tellingRedirects, trailOf } from '../../src/axios/redirects.ts'
-import { BareRequests } from '../../src/client/bare-requests.ts'
+import { observingRedirects, trailOf } from '../../src/axios/redirects.ts'
+import { UnauthenticatedRequests } from '../../src/client/unauthenticated-requests.ts'
 
 const { Request, Response } = globalThis
 afterEach(() => void Object.assign(globalThis, { Request, Response }))
@@ -84,8 +84,8 @@ describe('given an env whose fetch needs a mark, and the sender for it', () => {
 })
 
 describe('given what stands in the place of an adapter', () => {
-  const shared = { instance: axios.create(), scope: new OriginScope(), bare: new BareRequests() }
-  const begin = () => new Beginning(new Map(), shared)
+  const shared = { instance: axios.create(), scope: new OriginScope(), bare: new UnauthenticatedRequests() }
+  const begin = () => new AttachmentState(new Map(), shared)
   const now = begin()
 
   it('when two requests begin alike, then they share it', () => {
@@ -115,20 +115,20 @@ describe('given a fetch that tells of redirects', () => {
   }
   /** The fetch that axios gets. */
   const tellerFor = (env: object) => {
-    let told: typeof fetch | undefined
-    tellingRedirects(env, (given) => {
-      told = (given as { fetch: typeof fetch }).fetch
+    let reported: typeof fetch | undefined
+    observingRedirects(env, (given) => {
+      reported = (given as { fetch: typeof fetch }).fetch
       return adapter
     })
-    return told!
+    return reported!
   }
 
   it('when axios makes a Request, then its adapter stays as it is', () => {
-    expect(tellingRedirects(undefined, () => adapter)).toBe(adapter)
+    expect(observingRedirects(undefined, () => adapter)).toBe(adapter)
   })
 
   it('when axios makes none, then the options of each request have a mark', async () => {
-    const marking = tellingRedirects({ Request: null } as never, () => adapter)
+    const marking = observingRedirects({ Request: null } as never, () => adapter)
     await marking({ fetchOptions: { cache: 'no-store' } } as never).catch(() => undefined)
     const { fetchOptions } = sent.config as { fetchOptions: object }
     expect(fetchOptions).toMatchObject({ cache: 'no-store' })

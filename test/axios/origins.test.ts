@@ -10,7 +10,7 @@ import { managerOf, mint, startTokens } from './support/tokens.ts'
 import { failureOf } from './support/turns.ts'
 
 /** @returns Kind and message of all anomalies. The manager reports them after the request that caused them. */
-async function told(anomalies: readonly { kind: string; message: string }[]): Promise<[string, string][]> {
+async function reported(anomalies: readonly { kind: string; message: string }[]): Promise<[string, string][]> {
   await settle()
   return anomalies.map(({ kind, message }) => [kind, message])
 }
@@ -219,7 +219,7 @@ describe('given the origins that may have the token', () => {
       ['/1', '/3', '/4', '/6'].map((url) => [url, 'Bearer token-1']),
     )
     expect(other.bearers).toEqual([undefined, undefined])
-    expect((await told(anomalies)).map(([kind]) => kind)).toEqual(['origin-not-allowed'])
+    expect((await reported(anomalies)).map(([kind]) => kind)).toEqual(['origin-not-allowed'])
   })
 
   it.each([
@@ -307,7 +307,7 @@ describe('given a request to an origin that nobody claims', () => {
     attachBearer(api, tokens)
     await api.get(`${other.baseUrl}/path?canary-query`)
     await api.get(`${other.baseUrl}/path`)
-    expect(await told(anomalies)).toEqual([['origin-not-allowed', expect.stringContaining(other.baseUrl)]])
+    expect(await reported(anomalies)).toEqual([['origin-not-allowed', expect.stringContaining(other.baseUrl)]])
     expect(anomalies[0]!.message).toContain(server.baseUrl)
     expect(anomalies[0]!.message).not.toContain('canary')
     expect(other.bearers).toEqual([undefined, undefined])
@@ -323,7 +323,7 @@ describe('given a request to an origin that nobody claims', () => {
       await api.get(`https://${host}.test/`)
       await clock.advance(60_000)
     }
-    expect((await told(anomalies)).map(([, message]) => /https:\/\/\w+\.test/.exec(message)?.[0])).toEqual([
+    expect((await reported(anomalies)).map(([, message]) => /https:\/\/\w+\.test/.exec(message)?.[0])).toEqual([
       'https://one.test',
       'https://two.test',
     ])
@@ -339,7 +339,7 @@ describe('given a request to an origin that nobody claims', () => {
     await api.get('https://two.test/')
     await clock.advance(60_000)
     await api.get('https://two.test/')
-    expect((await told(anomalies)).map(([, message]) => /https:\/\/\w+\.test/.exec(message)?.[0])).toEqual([
+    expect((await reported(anomalies)).map(([, message]) => /https:\/\/\w+\.test/.exec(message)?.[0])).toEqual([
       'https://one.test',
       'https://two.test',
     ])
@@ -353,7 +353,7 @@ describe('given a request to an origin that nobody claims', () => {
     await api.get('https://one.test/', { headers: { Authorization: 'Own 1' } })
     await api.get('https://one.test/', { evergreen: false })
     await api.get('https://one.test/', { auth: { username: 'u', password: 'p' } })
-    expect(await told(anomalies)).toEqual([])
+    expect(await reported(anomalies)).toEqual([])
   })
 
   it('when hundreds of origins are met, then that is remembered within bounds and requests go on', async () => {
@@ -363,7 +363,7 @@ describe('given a request to an origin that nobody claims', () => {
     attachBearer(api, tokens)
     for (let n = 0; n < 200; n += 1) await api.get(`https://host-${n}.test/`)
     expect(calls.filter(({ authorization }) => authorization !== undefined)).toHaveLength(0)
-    expect(await told(anomalies)).toHaveLength(1)
+    expect(await reported(anomalies)).toHaveLength(1)
   })
 
   it('when two managers are attached, then both tell of it', async () => {
@@ -373,8 +373,8 @@ describe('given a request to an origin that nobody claims', () => {
     attachBearer(api, first.tokens)
     attachBearer(api, second.tokens, { origins: ['https://two.test'] })
     await api.get('https://three.test/')
-    expect((await told(first.anomalies)).map(([kind]) => kind)).toEqual(['origin-not-allowed'])
-    expect((await told(second.anomalies)).map(([kind]) => kind)).toEqual(['origin-not-allowed'])
+    expect((await reported(first.anomalies)).map(([kind]) => kind)).toEqual(['origin-not-allowed'])
+    expect((await reported(second.anomalies)).map(([kind]) => kind)).toEqual(['origin-not-allowed'])
   })
 })
 
@@ -389,7 +389,7 @@ describe('given a header that was put among the defaults after attaching', () =>
     await api.get('/')
     await api.get('/')
     expect(server.bearers).toEqual(['Bearer token-1', 'Old canary', 'Old canary'])
-    expect(await told(anomalies)).toEqual([['header-in-defaults', expect.stringContaining('Authorization')]])
+    expect(await reported(anomalies)).toEqual([['header-in-defaults', expect.stringContaining('Authorization')]])
     expect(anomalies[0]!.message).not.toContain('canary')
     expect(minted.calls).toBe(1)
     delete (api.defaults.headers.common as { Authorization?: string }).Authorization
@@ -408,6 +408,6 @@ describe('given a header that was put among the defaults after attaching', () =>
     expect(server.bearers).toEqual(
       method === 'get' ? ['Old canary', 'Bearer token-1'] : ['Bearer token-1', 'Old canary'],
     )
-    expect((await told(anomalies)).map(([kind]) => kind)).toEqual(['header-in-defaults'])
+    expect((await reported(anomalies)).map(([kind]) => kind)).toEqual(['header-in-defaults'])
   })
 })

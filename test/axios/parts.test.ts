@@ -10,7 +10,7 @@ import axios, {
   type AxiosResponse,
   type InternalAxiosRequestConfig,
 } from 'axios'
-import { takeAsCalled } from '../../src/axios/as-called.ts'
+import { snapshotConfig } from '../../src/axios/config-snapshot.ts'
 import { sendWithToken } from '../../src/axios/bearer-adapter.ts'
 import {
   concealAgent,
@@ -25,8 +25,8 @@ import { LateLook } from '../../src/axios/late-look.ts'
 import { memberOf } from '../../src/axios/member-of.ts'
 import { addressOf } from '../../src/axios/origin-scope.ts'
 import { trailTo } from '../../src/axios/redirects.ts'
-import { ofRequest } from '../../src/axios/request-error.ts'
-import { checkStays, sendUnfollowed } from '../../src/axios/unfollowed.ts'
+import { errorForRequest } from '../../src/axios/request-error.ts'
+import { checkForbidsRedirects, sendWithoutRedirects } from '../../src/axios/without-redirects.ts'
 import type { WaitLimits } from '../../src/client/token-access.ts'
 import { attachBearer, type AttachOptions } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -51,11 +51,11 @@ describe('given a response whose request nobody may print', () => {
   it('then it is a copy, whose request is there, can be replaced, and is not listed', () => {
     const request = new Sent()
     const response = { status: 200, request, data: 'a' }
-    const told = withHiddenRequest(response)
-    expect(told).not.toBe(response)
-    expect(told.request).toBe(request)
-    expect(Object.keys(told)).toEqual(['status', 'data'])
-    expect(Object.getOwnPropertyDescriptor(told, 'request')).toMatchObject({ writable: true, configurable: true })
+    const reported = withHiddenRequest(response)
+    expect(reported).not.toBe(response)
+    expect(reported.request).toBe(request)
+    expect(Object.keys(reported)).toEqual(['status', 'data'])
+    expect(Object.getOwnPropertyDescriptor(reported, 'request')).toMatchObject({ writable: true, configurable: true })
   })
 
   it.each([
@@ -208,7 +208,7 @@ describe('given the params of a request that may wait', () => {
     [true, new URLSearchParams('a=1')],
     [true, new Map()],
   ])('then their query is taken at the call: %s, for %p', (isTaken, params) => {
-    expect(takeAsCalled({ headers, params } as never) !== undefined).toBe(isTaken)
+    expect(snapshotConfig({ headers, params } as never) !== undefined).toBe(isTaken)
   })
 })
 
@@ -260,7 +260,7 @@ describe('given a look that is due before the adapter is chosen', () => {
 
 describe('given a request that follows no redirects', () => {
   const opaque = () => Promise.resolve({ status: 0, request: {} } as never)
-  const send = (prover?: object) => sendUnfollowed(opaque, {} as never, { header: 'X-Token', prover } as never)
+  const send = (prover?: object) => sendWithoutRedirects(opaque, {} as never, { header: 'X-Token', prover } as never)
 
   it('when a page is answered with one, then the error says why it ends there', async () => {
     await expect(send()).rejects.toThrow('is not followed because the token is in the header X-Token')
@@ -269,22 +269,24 @@ describe('given a request that follows no redirects', () => {
 
   it('when the adapter cannot be told so, then the error says what to do', () => {
     const xhr = { adapterName: 'xhr' }
-    const grantee = { header: 'X-Token', prover: undefined }
-    expect(() => checkStays(xhr, grantee)).toThrow("set adapter: 'fetch' on the instance, or send it as Authorization")
-    expect(() => checkStays({ adapterName: 'http' }, grantee)).not.toThrow()
+    const binding = { header: 'X-Token', prover: undefined }
+    expect(() => checkForbidsRedirects(xhr, binding)).toThrow(
+      "set adapter: 'fetch' on the instance, or send it as Authorization",
+    )
+    expect(() => checkForbidsRedirects({ adapterName: 'http' }, binding)).not.toThrow()
   })
 })
 
 describe('given an error that one request is told', () => {
   it('when it is no error at all, then an AxiosError says so, and has it as its cause', () => {
-    const error = ofRequest('a text', { url: '/a' } as never)
+    const error = errorForRequest('a text', { url: '/a' } as never)
     expect(error).toMatchObject({ isAxiosError: true, config: { url: '/a' }, cause: 'a text' })
     expect(error.message).toBe('A token manager or an option that is not of this package threw what is no error')
   })
 
   it('then libraries that send again leave it alone, and nothing prints what tells them so', () => {
     const own = { raxConfig: { retry: 5, noResponseRetries: 2 }, 'axios-retry': { retries: 3 } }
-    const { config } = ofRequest(new Error('no token'), own as never) as Error & { config: typeof own }
+    const { config } = errorForRequest(new Error('no token'), own as never) as Error & { config: typeof own }
     expect(config.raxConfig).toEqual({ retry: 0, noResponseRetries: 2 })
     expect(config['axios-retry']).toMatchObject({ retries: 3, retryCondition: expect.any(Function) as never })
     expect(Object.keys({ ...config })).toEqual([])
@@ -357,7 +359,7 @@ describe('given the time that one request may wait', () => {
 
 describe('given what an adapter sees of a request with a token', () => {
   const baseURL = 'https://api.example.com'
-  const sentBy = async (config: AxiosRequestConfig, options: AttachOptions = {}) => {
+  const callAdapter = async (config: AxiosRequestConfig, options: AttachOptions = {}) => {
     const seen: InternalAxiosRequestConfig[] = []
     const adapter: AxiosAdapter = (given) => {
       seen.push({ ...given, headers: Object.assign(new AxiosHeaders(), given.headers) })
@@ -370,20 +372,20 @@ describe('given what an adapter sees of a request with a token', () => {
   }
 
   it('when nothing is proven, then it has no proof, and a header of that name is left alone', async () => {
-    expect(Object.keys((await sentBy({})).seen.headers)).not.toContain('DPoP')
-    const { seen, answer } = await sentBy({ headers: { DPoP: 'of the caller' } })
+    expect(Object.keys((await callAdapter({})).seen.headers)).not.toContain('DPoP')
+    const { seen, answer } = await callAdapter({ headers: { DPoP: 'of the caller' } })
     expect([seen.headers.get('DPoP'), answer.config.headers.get('DPoP')]).toEqual(['of the caller', 'of the caller'])
   })
 
   it('when the token follows no redirect, then nothing is told of redirects', async () => {
-    expect((await sentBy({}, { header: 'X-Token' })).seen).toMatchObject({ maxRedirects: 0 })
-    expect((await sentBy({}, { header: 'X-Token' })).seen.beforeRedirect).toBeUndefined()
-    expect((await sentBy({})).seen.beforeRedirect).toEqual(expect.any(Function))
+    expect((await callAdapter({}, { header: 'X-Token' })).seen).toMatchObject({ maxRedirects: 0 })
+    expect((await callAdapter({}, { header: 'X-Token' })).seen.beforeRedirect).toBeUndefined()
+    expect((await callAdapter({})).seen.beforeRedirect).toEqual(expect.any(Function))
   })
 
   it('when it has an agent, then that is one word in JSON', async () => {
     const agents = { httpAgent: new Agent(), httpsAgent: new HttpsAgent() }
-    await sentBy(agents)
+    await callAdapter(agents)
     expect(JSON.stringify(agents)).toBe('{"httpAgent":"Agent","httpsAgent":"Agent"}')
   })
 })
@@ -408,7 +410,7 @@ describe('given an API whose answers a test made by hand', () => {
 })
 
 describe('given requests that go out without a token', () => {
-  async function told(...requests: AxiosRequestConfig[]) {
+  async function reported(...requests: AxiosRequestConfig[]) {
     const api = axios.create({ adapter: inProcess().adapter })
     const origins = ['https://one.example.com', 'https://two.example.com']
     const managers = [startTokens({ name: 'one' }).tokens, startTokens({ name: 'two' }).tokens]
@@ -423,13 +425,13 @@ describe('given requests that go out without a token', () => {
   it('when one has no origin, then both managers say so, once', async () => {
     const message =
       'A request to an address without an origin went out without a token: only https://one.example.com, https://two.example.com may have it'
-    expect(await told({ url: '/a' }, { url: '/b' })).toEqual([message, message])
+    expect(await reported({ url: '/a' }, { url: '/b' })).toEqual([message, message])
   })
 
   it('when one has a token of its own in the header of either manager, then nobody does', async () => {
     const url = 'https://elsewhere.example.com/'
     const own = [{ Authorization: 'own' }, { 'X-Token': 'own' }].map((headers) => ({ url, headers }))
-    expect(await told(...own)).toEqual([])
-    expect(await told({ url })).toHaveLength(2)
+    expect(await reported(...own)).toEqual([])
+    expect(await reported({ url })).toHaveLength(2)
   })
 })

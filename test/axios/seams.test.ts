@@ -9,7 +9,7 @@ import { startApi } from './support/api-server.ts'
 const SEAMS = {
   adapter: 'config.adapter may be a function, set by an interceptor (attachments.ts)',
   handlers: 'interceptors.request.handlers lists the interceptors (attachments.ts)',
-  getAdapter: 'getAdapter(adapter, config) chooses by name, by list and by env (adapter-choice.ts)',
+  getAdapter: 'getAdapter(adapter, config) chooses by name, by list and by env (adapter-beneath.ts)',
   env: 'config.env has the fetch, Request and Response of the fetch adapter (redirects.ts)',
   transforms: 'the adapter runs after transformRequest and before transformResponse (bearer-adapter.ts)',
   beforeRedirect: 'config.beforeRedirect is given href, method and headers of the next request (redirects.ts)',
@@ -118,15 +118,15 @@ describe('given axios alone, on which this package leans', () => {
     const server = await startApi(({ url }) =>
       url === '/end' ? {} : { status: 303, headers: { Location: url === '/' ? '/next' : '/end' } },
     )
-    const told: unknown[] = []
+    const reported: unknown[] = []
     const api = axios.create({ adapter: 'http', baseURL: server.baseUrl, headers: { Authorization: 'Bearer a' } })
     const beforeRedirect = (redirect: Record<string, unknown>) => {
       const { href, method, headers } = redirect as { href: string; method: string; headers: Record<string, string> }
-      told.push([href, method, headers.Authorization])
+      reported.push([href, method, headers.Authorization])
       delete headers.Authorization
     }
     await api.post('/', 'a', { beforeRedirect })
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [`${server.baseUrl}/next`, 'GET', 'Bearer a'],
       [`${server.baseUrl}/end`, 'GET', undefined],
     ])

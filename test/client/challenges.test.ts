@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { cureOf, errorsIn } from '../../src/client/challenges.ts'
+import { remedyOf, errorsIn } from '../../src/client/challenges.ts'
 
 describe('given a WWW-Authenticate header (RFC 9110, sections 11.2 to 11.6)', () => {
   it.each<[string, string[]]>([
@@ -49,7 +49,7 @@ describe('given a WWW-Authenticate header (RFC 9110, sections 11.2 to 11.6)', ()
     'Bearer error="a"'.padEnd(16_385),
   ])('when it is %j, which is not of the grammar, then it counts as none (F223)', (header) => {
     expect(errorsIn(header)).toEqual([])
-    expect(cureOf(header)).toBe('another-token')
+    expect(remedyOf(header)).toBe('another-token')
   })
 
   it.each([
@@ -65,8 +65,8 @@ describe('given a WWW-Authenticate header (RFC 9110, sections 11.2 to 11.6)', ()
     ['DPoP error="use_dpop_nonce", algs="ES256"', 'new-proof'],
     ['Bearer realm="insufficient_scope"', 'another-token'],
     ['Bearer error_description="insufficient_scope"', 'another-token'],
-  ])('when it is %j, then what helps is: %s (F223)', (header, cure) => {
-    expect(cureOf(header)).toBe(cure)
+  ])('when it is %j, then what helps is: %s (F223)', (header, remedy) => {
+    expect(remedyOf(header)).toBe(remedy)
   })
 
   it('when it is long and hostile, then it is read in a time that grows with its length', () => {

@@ -22,9 +22,9 @@ describe('given a client that wraps what its fetch rejects with (F379)', () => {
   it.each(['cause', 'detail', 'original'])(
     'when it keeps the error in %s, then each question finds it (F379)',
     (name) => {
-      const [told, error] = [loginRequired(), wrapped(name, undefined)]
-      Object.assign(error, { [name]: told })
-      expect(tokenErrorIn(error)).toBe(told)
+      const [reported, error] = [loginRequired(), wrapped(name, undefined)]
+      Object.assign(error, { [name]: reported })
+      expect(tokenErrorIn(error)).toBe(reported)
       expect([isTokenError(error), isTokenError(error, 'ERR_LOGIN_REQUIRED'), isLoginRequired(error)]).toEqual([
         true,
         true,
@@ -36,16 +36,18 @@ describe('given a client that wraps what its fetch rejects with (F379)', () => {
   )
 
   it('when it is of another copy of the package, then it is found, too (F379)', () => {
-    const told = new (otherCopy().TokenError)('ERR_LOGIN_REQUIRED', 'log in')
-    expect(tokenErrorIn(wrapped('cause', told))).toBe(told)
-    expect(isLoginRequired(wrapped('cause', told))).toBe(true)
+    const reported = new (otherCopy().TokenError)('ERR_LOGIN_REQUIRED', 'log in')
+    expect(tokenErrorIn(wrapped('cause', reported))).toBe(reported)
+    expect(isLoginRequired(wrapped('cause', reported))).toBe(true)
   })
 
   it('when it stands four deep, then it is found, and no deeper (F379)', () => {
-    const told = loginRequired()
-    const found = [0, 1, 2, 3, 4, 5].map((wrappers) => tokenErrorIn(deep(wrappers, told)))
-    expect(found).toEqual([told, told, told, told, told, undefined])
-    expect([deep(4, told), deep(5, told)].map((error) => [isTokenError(error), isLoginRequired(error)])).toEqual([
+    const reported = loginRequired()
+    const found = [0, 1, 2, 3, 4, 5].map((wrappers) => tokenErrorIn(deep(wrappers, reported)))
+    expect(found).toEqual([reported, reported, reported, reported, reported, undefined])
+    expect(
+      [deep(4, reported), deep(5, reported)].map((error) => [isTokenError(error), isLoginRequired(error)]),
+    ).toEqual([
       [true, true],
       [false, false],
     ])

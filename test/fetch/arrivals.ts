@@ -18,11 +18,11 @@ export function arrivalOf({
 }: Pick<Received, 'method' | 'url' | 'headers' | 'body'>): Arrival {
   const boundary = /boundary=(.+)/.exec(headers['content-type'] ?? '')?.[1] ?? '\0'
   const known = Object.entries(headers).filter(([name]) => !OF_EACH.includes(name))
-  const told = known.map(([name, value]) => [name, String(value).replaceAll(boundary, 'boundary')] as const)
+  const reported = known.map(([name, value]) => [name, String(value).replaceAll(boundary, 'boundary')] as const)
   return {
     method,
     url,
-    headers: Object.fromEntries(told.sort()),
+    headers: Object.fromEntries(reported.sort()),
     body: body.toString('latin1').replaceAll(boundary, 'boundary'),
   }
 }

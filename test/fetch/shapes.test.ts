@@ -232,16 +232,16 @@ describe('given a call of any shape', () => {
     async (name, shape) => {
       const expected = await plain(shape)
       for (const moment of ['at once', 'after a wait', 'after a 401', 'elsewhere'] as const) {
-        const isRefused = moment === 'after a 401'
-        const server = await startApi(isRefused ? refusing('token-1') : undefined)
+        const isRejected = moment === 'after a 401'
+        const server = await startApi(isRejected ? refusing('token-1') : undefined)
         const { tokens, minted } = startTokens()
         if (moment === 'after a wait') minted.hold()
         else await tokens.getAccessToken()
         const origins = [moment === 'elsewhere' ? 'https://api.example.com' : server.baseUrl]
         const sent = outcomeOf((withBearer(fetch, tokens, { origins }) as AnyFetch)(...(await shape(server.baseUrl))))
         minted.release()
-        const isReplayed = isRefused && !ONCE.test(name)
-        const outcome = isRefused && !isReplayed && expected.outcome === 200 ? 401 : expected.outcome
+        const isReplayed = isRejected && !ONCE.test(name)
+        const outcome = isRejected && !isReplayed && expected.outcome === 200 ? 401 : expected.outcome
         const arrivals = isReplayed ? [...expected.arrivals, ...expected.arrivals] : expected.arrivals
         expect({ moment, outcome: await sent, arrivals: server.received.map(arrivalOf) }).toEqual({
           moment,

@@ -76,7 +76,7 @@ describe('given a token in a header that a redirect to another origin would take
     [undefined, 'manual'],
     ['follow', 'manual'],
     ['error', 'error'],
-  ] as const)('when the caller says redirect: %s, then fetch is told %s', async (redirect, told) => {
+  ] as const)('when the caller says redirect: %s, then fetch is told %s', async (redirect, reported) => {
     const { tokens } = startTokens()
     const seen: unknown[] = []
     const inner = (_: unknown, init?: RequestInit) => {
@@ -85,6 +85,6 @@ describe('given a token in a header that a redirect to another origin would take
     }
     const api = withBearer(inner as typeof fetch, tokens, { origins, header: 'X-Api-Token', scheme: '' })
     await api(there, redirect && { redirect })
-    expect(seen).toEqual([told])
+    expect(seen).toEqual([reported])
   })
 })

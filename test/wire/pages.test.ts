@@ -33,7 +33,7 @@ const context = () => ({ signal: new AbortController().signal, clock: manualCloc
 
 /** What each source makes of the answer: to an obtain, and to a refresh. */
 async function verdicts(answer: Answer) {
-  const told: Record<string, string> = {}
+  const reported: Record<string, string> = {}
   for (const [name, source] of Object.entries(await sourcesAt(answer)))
     for (const exchange of ['obtain', 'refresh'] as const) {
       if (exchange === 'obtain' ? name.endsWith('login') : !source.refresh) continue
@@ -41,11 +41,11 @@ async function verdicts(answer: Answer) {
       const thrown: unknown = await pending.catch((error: unknown) => error)
       const error = toTokenError(thrown, exchange)
       expect(error.message).not.toContain('Blocked')
-      told[`${exchange} by ${name}`] = [error.code, exchange === 'refresh' && error.refreshToken]
+      reported[`${exchange} by ${name}`] = [error.code, exchange === 'refresh' && error.refreshToken]
         .filter(Boolean)
         .join(' ')
     }
-  return told
+  return reported
 }
 
 const page = '<!doctype html><p>Blocked'
@@ -63,9 +63,9 @@ describe('given a gateway in front of the service that answers token calls (F372
   ])(
     'when it is %s, then neither credentials nor a refresh token are judged, whatever the source',
     async (_, answer) => {
-      const told = await verdicts(answer)
+      const reported = await verdicts(answer)
       // A source that has read no Content-Type, and no body, knows only the status.
-      const judges = Object.entries(told).filter(([name]) => answer[1] !== undefined || !name.endsWith('fetch'))
+      const judges = Object.entries(reported).filter(([name]) => answer[1] !== undefined || !name.endsWith('fetch'))
       for (const [name, verdict] of judges)
         expect([name, verdict]).toEqual([name, `ERR_TOKEN_REQUEST${name.startsWith('refresh') ? ' kept' : ''}`])
       expect(judges.length).toBeGreaterThanOrEqual(8)
@@ -78,12 +78,12 @@ describe('given a gateway in front of the service that answers token calls (F372
     ['nothing', [401, 'text/html', '']],
     ['JSON', [401, 'application/json', '{"detail":"no"}']],
   ])('when a 401 has %s, then the service has refused the credentials', async (_, answer) => {
-    const told = await verdicts(answer)
-    expect(told['obtain by clientCredentials']).toBe('ERR_CREDENTIALS_REJECTED')
-    expect(told['obtain by loginPassword']).toBe('ERR_CREDENTIALS_REJECTED')
-    expect(told['obtain by oauth2']).toBe('ERR_CREDENTIALS_REJECTED')
-    expect(told['obtain by an own source on axios']).toBe('ERR_CREDENTIALS_REJECTED')
-    expect(told['refresh by loginPassword']).toBe('ERR_REFRESH_REJECTED refused')
+    const reported = await verdicts(answer)
+    expect(reported['obtain by clientCredentials']).toBe('ERR_CREDENTIALS_REJECTED')
+    expect(reported['obtain by loginPassword']).toBe('ERR_CREDENTIALS_REJECTED')
+    expect(reported['obtain by oauth2']).toBe('ERR_CREDENTIALS_REJECTED')
+    expect(reported['obtain by an own source on axios']).toBe('ERR_CREDENTIALS_REJECTED')
+    expect(reported['refresh by loginPassword']).toBe('ERR_REFRESH_REJECTED refused')
   })
 
   it.each<[number, string]>([
@@ -92,8 +92,8 @@ describe('given a gateway in front of the service that answers token calls (F372
     [429, 'ERR_THROTTLED'],
     [503, 'ERR_TOKEN_SERVICE_UNAVAILABLE'],
   ])('when a page comes with %i, then the status counts, as before', async (status, code) => {
-    const told = await verdicts([status, 'text/html', page])
-    for (const [name, verdict] of Object.entries(told)) expect([name, verdict.split(' ')[0]]).toEqual([name, code])
+    const reported = await verdicts([status, 'text/html', page])
+    for (const [name, verdict] of Object.entries(reported)) expect([name, verdict.split(' ')[0]]).toEqual([name, code])
   })
 
   it('when it is told, then the error says who has answered, and what to do', async () => {

@@ -10,12 +10,12 @@ export interface Asked {
   readonly body?: string | Blob | FormData | URLSearchParams | Uint8Array<ArrayBuffer>
   readonly signal?: AbortSignal
 }
-export interface Answered {
+export interface Received {
   readonly status: number
   readonly text: string
 }
 /** Sends one request to an absolute address. Answers of every status are answers, errors are errors. */
-export type Send = (url: string, asked?: Asked) => Promise<Answered>
+export type Send = (url: string, asked?: Asked) => Promise<Received>
 
 export interface DoorOptions {
   origins?: string[]

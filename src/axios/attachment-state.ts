@@ -1,5 +1,5 @@
 import type { AxiosInstance, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
-import type { BareRequests } from '../client/bare-requests.ts'
+import type { UnauthenticatedRequests } from '../client/unauthenticated-requests.ts'
 import {
   AdapterBeneath,
   isWrapped,
@@ -19,7 +19,7 @@ import { mayFollowByItself, OWN_TRANSPORT } from './own-transport.ts'
 type Config = InternalAxiosRequestConfig
 
 /** A grantee, and the mark of its manager under which a request began. */
-interface Begun {
+interface ActiveBinding {
   readonly bearer: Bearer
   readonly generation: number | undefined
 }
@@ -28,17 +28,17 @@ interface Begun {
 export interface Shared {
   readonly instance: Pick<AxiosInstance, 'defaults'>
   readonly scope: OriginScope
-  readonly bare: BareRequests
+  readonly bare: UnauthenticatedRequests
 }
 
 /**
  * What holds for all requests that begin now: whose token they get, and under which mark. It is replaced, never changed, so a request keeps what it
  * began with.
  */
-export class Beginning {
+export class AttachmentState {
   readonly #shared: Shared
-  readonly #all: readonly Begun[]
-  readonly #byOrigin: ReadonlyMap<string, Begun>
+  readonly #all: readonly ActiveBinding[]
+  readonly #byOrigin: ReadonlyMap<string, ActiveBinding>
   /** That of the last request. */
   #last: { readonly beneath: AdapterBeneath; readonly wrapper: Wrapper } | undefined
   /** Looks whether an interceptor that ran after ours has put another adapter in the place of our wrapper. */
@@ -58,7 +58,7 @@ export class Beginning {
   }
 
   /** Whether it still holds: no login of a manager has begun or ended since. */
-  get isNow(): boolean {
+  get isCurrent(): boolean {
     return this.#all.every(({ bearer, generation }) => bearer.access.currentGeneration?.() === generation)
   }
 
@@ -89,10 +89,13 @@ export class Beginning {
   }
 
   /** @param send Sends a request that gets a token. */
-  #wrapperOf(beneath: AdapterBeneath, send: (final: Config, generation: Begun) => Promise<AxiosResponse>): Wrapper {
+  #wrapperOf(
+    beneath: AdapterBeneath,
+    send: (final: Config, generation: ActiveBinding) => Promise<AxiosResponse>,
+  ): Wrapper {
     return beneath.wrapped((final) => {
       noteCallBeneath(final)
-      const generation = this.#begunOf(final)
+      const generation = this.#activeBindingOf(final)
       if (generation && !mayFollowByItself(final, beneath)) return send(final, generation)
       generation?.bearer.access.anomaly('custom-transport', OWN_TRANSPORT)
       return beneath.plain(final)(final)
@@ -100,7 +103,7 @@ export class Beginning {
   }
 
   /** @returns Whose token the request gets, if any. */
-  #begunOf(config: Config): Begun | undefined {
+  #activeBindingOf(config: Config): ActiveBinding | undefined {
     if (memberOf(config, 'evergreen') === false || memberOf(config, 'auth') || memberOf(config, 'socketPath'))
       return undefined
     const origin = this.#shared.scope.originOf(config)
@@ -116,7 +119,7 @@ export class Beginning {
   #reportOwn(bearer: Bearer, value: unknown): void {
     const { instance, bare } = this.#shared
     const { access, header } = bearer
-    if (!isDefault(instance.defaults, header)) bare.tellLeftover(value, bearer)
+    if (!isDefault(instance.defaults, header)) bare.reportLeftover(value, bearer)
     else
       access.anomaly(
         'header-in-defaults',

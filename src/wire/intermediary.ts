@@ -1,10 +1,10 @@
 import { quietly } from '../core/thrown.ts'
 import type { Exchange } from '../core/token-source.ts'
-import type { Answered } from './answered.ts'
+import type { TokenResponse } from './token-response.ts'
 import type { Failure } from './failure.ts'
 
 /** What a page says under a status that refuses: nothing. Who sent it has seen neither the credentials nor the refresh token. */
-export function failureInFront(exchange: Exchange): Failure {
+export function failureAtIntermediary(exchange: Exchange): Failure {
   const advice = 'answered by something in front of the service, such as a firewall: let the calls of this machine pass'
   return {
     code: 'ERR_TOKEN_REQUEST',
@@ -29,14 +29,14 @@ export interface Shown {
  * Whether something in front of the service has answered, such as a firewall or a portal. Token services say no in JSON, or with a challenge
  * (RFC 9110, section 15.5.2).
  */
-export function isInFront({ status, challenge, type, text }: Shown): boolean {
+export function isOfIntermediary({ status, challenge, type, text }: Shown): boolean {
   return [400, 401, 403].includes(status ?? 0) && (challenge ?? '') === '' && isPage(type, text)
 }
 
-/** As `isInFront`, of a complete answer. */
-export function comesFromInFront({ status, headers, text, flaw }: Answered): boolean {
+/** As `isOfIntermediary`, of a complete answer. */
+export function isFromIntermediary({ status, headers, text, flaw }: TokenResponse): boolean {
   const [challenge, type] = [headers.get('www-authenticate'), headers.get('content-type')]
-  return isInFront({ status, challenge, type, text: flaw === undefined ? text : undefined })
+  return isOfIntermediary({ status, challenge, type, text: flaw === undefined ? text : undefined })
 }
 
 /** Whether an answer is HTML or XML. Some servers send JSON as `text/html`, too, or nothing. */

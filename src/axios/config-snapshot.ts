@@ -12,7 +12,7 @@ export type Serializer = NonNullable<InternalAxiosRequestConfig['paramsSerialize
  *
  * @returns What gives the query of this moment, whatever becomes of the params. Undefined without params.
  */
-export function takeAsCalled(config: InternalAxiosRequestConfig): Serializer | undefined {
+export function snapshotConfig(config: InternalAxiosRequestConfig): Serializer | undefined {
   const { headers } = config
   // Interceptors may share an object of headers between requests. Not by its constructor, which would normalise each name.
   config.headers = Object.assign(Object.create(Object.getPrototypeOf(headers) as object) as typeof headers, headers)

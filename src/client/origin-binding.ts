@@ -5,12 +5,12 @@ import { type Prover, proverOf } from './key-port.ts'
 import type { TokenAccess } from './token-access.ts'
 
 /**
- * What a client library needs of a manager is three questions. May this URL have a token: the `Grantee` of its origin. A token, or the wait
+ * What a client library needs of a manager is three questions. May this URL have a token: the `OriginBinding` of its origin. A token, or the wait
  * for one: the grantee's `access`, under the rules of `markAtSending`. What follows an answer: `follow`.
  */
 
 /** Who may have the token of one manager, and how the token is put on a request. `Answer` is what a client library calls a response. */
-export interface Grantee<Answer> {
+export interface OriginBinding<Answer> {
   readonly access: TokenAccess
   readonly header: string
   /** The header's name in lower case. */
@@ -23,17 +23,17 @@ export interface Grantee<Answer> {
 }
 
 /** @throws {TypeError} if the key does not fit the source. */
-export function granteeOf<Answer>(
+export function originBindingOf<Answer>(
   { header, text, refuses, dpop }: BearerSettings<Answer>,
   access: TokenAccess,
-): Grantee<Answer> {
+): OriginBinding<Answer> {
   checkFit(access.boundTo, dpop)
   const prover = dpop && proverOf(dpop, access)
   return Object.freeze({ access, header, name: header.toLowerCase(), text, refuses, prover })
 }
 
 /** Whether redirects may be followed: all clients take `Authorization` off a request that goes to another origin, and no other header. */
-export function maySeeRedirects({ name, prover }: Grantee<never>): boolean {
+export function maySeeRedirects({ name, prover }: OriginBinding<never>): boolean {
   return name === 'authorization' && !prover
 }
 
@@ -45,9 +45,12 @@ export function maySeeRedirects({ name, prover }: Grantee<never>): boolean {
  * @returns The mark under which it counts from now on.
  * @throws {TokenError} `ERR_LOGIN_REQUIRED` if that login has ended: the request must not be sent.
  */
-export function generationAtSending(grantee: Grantee<never>, startGeneration: number | undefined): number | undefined {
-  const { access } = grantee
-  if (isStillOf(grantee, startGeneration)) return startGeneration
+export function generationAtSending(
+  binding: OriginBinding<never>,
+  startGeneration: number | undefined,
+): number | undefined {
+  const { access } = binding
+  if (isStillOf(binding, startGeneration)) return startGeneration
   if (!access.needsLogin) return access.currentGeneration?.()
   throw new TokenError('ERR_LOGIN_REQUIRED', ENDED, { loginReason: 'logged-out' })
 }
@@ -55,6 +58,6 @@ const ENDED =
   'The login in which this request began has ended. The request was not sent: send it again if it still applies'
 
 /** Whether the login of a request that was sent under `mark` goes on: only then may it have another token. */
-export function isStillOf({ access }: Grantee<never>, generation = 0): boolean {
+export function isStillOf({ access }: OriginBinding<never>, generation = 0): boolean {
   return generation >= access.firstGeneration()
 }

@@ -1,7 +1,7 @@
 import type { AxiosHeaders } from 'axios'
 
 /** A complete answer to a token call. */
-export interface Answered {
+export interface TokenResponse {
   readonly status: number
   readonly url: URL
   /** The exchange, origin and path, for messages. */

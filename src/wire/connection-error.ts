@@ -7,7 +7,12 @@ import { CHECK_PROXY } from './proxy.ts'
  * The error of a call without a complete answer. It keeps only the code of the failure: an axios error carries the whole
  * request, and messages of mocking libraries do, too.
  */
-export function brokenOff(thrown: unknown, address: string, status: number | undefined, proxy?: string): TokenError {
+export function connectionError(
+  thrown: unknown,
+  address: string,
+  status: number | undefined,
+  proxy?: string,
+): TokenError {
   const { errorCode = 'no error code', advice, ...failure } = failureOfNetwork(thrown)
   // Once there is a status, the request was sent.
   const known: Failure = status === undefined ? failure : UNFINISHED
@@ -20,7 +25,7 @@ export function brokenOff(thrown: unknown, address: string, status: number | und
 }
 
 /** The error if the deadline passed before the call, e.g. while the call waited for credentials. */
-export function tooLate(address: string): TokenError {
+export function deadlineError(address: string): TokenError {
   const message = `The deadline had passed before ${address} was called`
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'not-sent' })
 }

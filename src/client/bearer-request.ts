@@ -1,13 +1,13 @@
 import { reasonOf } from '../core/deadline.ts'
 import { TokenError } from '../core/errors.ts'
 import { isPromise } from '../core/thrown.ts'
-import { hidesRefusal } from './bodies.ts'
-import { cureOf } from './challenges.ts'
-import { type Grantee, isStillOf, generationAtSending } from './client-port.ts'
+import { hidesRejection } from './bodies.ts'
+import { remedyOf } from './challenges.ts'
+import { type OriginBinding, isStillOf, generationAtSending } from './origin-binding.ts'
 import { promised } from './promised.ts'
 import type { SentRequest } from '../core/proofs.ts'
 import type { Prover } from './key-port.ts'
-import { sequelOf } from './sequel.ts'
+import { retryDecisionOf } from './retry-decision.ts'
 import type { WaitLimits } from './token-access.ts'
 
 /** What a client library calls a response. */
@@ -32,7 +32,7 @@ export type Failed = { readonly error: unknown } | undefined
  * sends it, and the client calls `answered` or `failed`.
  */
 export abstract class BearerRequest<A extends Answer> {
-  readonly grantee: Grantee<A>
+  readonly binding: OriginBinding<A>
   /** The mark under which the request began. */
   readonly startGeneration: number | undefined
   /** Undefined if the request has no proof, or one of its own. */
@@ -43,12 +43,12 @@ export abstract class BearerRequest<A extends Answer> {
   generation: number | undefined
   isReplay = false
   /** Whether this token has had a second proof. */
-  isProvenAgain = false
+  hasSecondProof = false
   /** How long it has waited: one budget for the first token, for that of the replay, and for proofs. */
   spentMs = 0
 
-  constructor(grantee: Grantee<A>, startGeneration: number | undefined, prover = grantee.prover) {
-    this.grantee = grantee
+  constructor(binding: OriginBinding<A>, startGeneration: number | undefined, prover = binding.prover) {
+    this.binding = binding
     this.startGeneration = startGeneration
     this.prover = prover
     this.generation = startGeneration
@@ -59,20 +59,20 @@ export abstract class BearerRequest<A extends Answer> {
   /** Calls the client, with the token on the request. */
   abstract send(proof: string | undefined): Promise<A>
   /** Called before the request is sent once more: discards the answer. */
-  abstract prepareAgain(answer: A): void
+  abstract prepareReplay(answer: A): void
   abstract limits(): RequestLimits
   /** What a proof names of the request. */
-  abstract place(): SentRequest
+  abstract target(): SentRequest
   abstract headerOf(answer: A, name: string): unknown
   /** Whether a redirect has led to another origin: its answer says nothing about the token. */
-  abstract hasLeft(answer: A): boolean
+  abstract hasLeftOrigin(answer: A): boolean
   /** Whether the body can be sent a second time, and no redirect can have turned the request into another one. */
   abstract isRepeatable(answer: A): boolean
   /** What the caller gets of an error that is none of the client. */
-  abstract told(error: unknown): unknown
+  abstract errorForCaller(error: unknown): unknown
 
   /** Called before `send`, if that does not follow in the turn of the call. */
-  hold(): void {
+  detachFromCaller(): void {
     // Not every client keeps what its caller may change.
   }
 
@@ -90,25 +90,25 @@ export abstract class BearerRequest<A extends Answer> {
  */
 export function deliver<A extends Answer>(request: BearerRequest<A>): Promise<A> {
   try {
-    const token = request.grantee.access.peek()
-    if (token === undefined || request.prover) request.hold()
+    const token = request.binding.access.peek()
+    if (token === undefined || request.prover) request.detachFromCaller()
     return token === undefined ? afterToken(request) : sendWith(token, request)
   } catch (error) {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the reason of a caller's own signal may be anything
-    return Promise.reject(request.told(error))
+    return Promise.reject(request.errorForCaller(error))
   }
 }
 
 const afterToken = <A extends Answer>(request: BearerRequest<A>): Promise<A> => after(askToken, withToken, request)
-const askToken = <A extends Answer>(request: BearerRequest<A>, limits: WaitLimits) => request.grantee.access.get(limits)
+const askToken = <A extends Answer>(request: BearerRequest<A>, limits: WaitLimits) => request.binding.access.get(limits)
 
 /** Waits again if the process stalled until the token had expired. */
 const withToken = <A extends Answer>(token: string, request: BearerRequest<A>) =>
-  request.grantee.access.hasEnded(token) ? afterToken(request) : sendWith(token, request)
+  request.binding.access.hasEnded(token) ? afterToken(request) : sendWith(token, request)
 
 /** @throws {TokenError} `ERR_LOGIN_REQUIRED` if the login of the request has ended. */
 function sendWith<A extends Answer>(token: string, request: BearerRequest<A>): Promise<A> {
-  request.generation = generationAtSending(request.grantee, request.startGeneration)
+  request.generation = generationAtSending(request.binding, request.startGeneration)
   request.token = token
   return sendProven(request)
 }
@@ -118,13 +118,13 @@ function sendProven<A extends Answer>(request: BearerRequest<A>): Promise<A> {
 }
 
 const askProof = <A extends Answer>(request: BearerRequest<A>, limits: WaitLimits) =>
-  request.prover?.prove({ ...request.place(), token: request.token }, limits) ?? ''
+  request.prover?.prove({ ...request.target(), token: request.token }, limits) ?? ''
 
 /** @throws {TokenError} `ERR_LOGIN_REQUIRED` if the login ended while the key signed: whose it is, is looked at where it is sent. */
 function withProof<A extends Answer>(proof: string, request: BearerRequest<A>): Promise<A> {
   // The key may need longer than the token lives.
-  if (request.grantee.access.hasEnded(request.token)) return afterToken(request)
-  generationAtSending(request.grantee, request.generation)
+  if (request.binding.access.hasEnded(request.token)) return afterToken(request)
+  generationAtSending(request.binding, request.generation)
   return request.send(proof)
 }
 
@@ -138,7 +138,7 @@ function after<A extends Answer, Result>(
   use: (brought: string, request: BearerRequest<A>) => Result | Promise<Result>,
   request: BearerRequest<A>,
 ): Promise<Result> {
-  const { clock, maxWaitMs } = request.grantee.access
+  const { clock, maxWaitMs } = request.binding.access
   const { signal, timeoutMs, forget } = request.limits()
   const startedAt = clock.monotonicNow()
   const leftMs = Math.max(0, Math.min(timeoutMs, maxWaitMs) - request.spentMs)
@@ -154,31 +154,31 @@ function after<A extends Answer, Result>(
         if (request.spentMs > timeoutMs) throw new TokenError('ERR_WAIT_TIMEOUT', TOO_LATE)
         return use(brought, request)
       } catch (error) {
-        throw request.told(error)
+        throw request.errorForCaller(error)
       }
     },
     (error: unknown) => {
       ended()
-      throw request.told(error)
+      throw request.errorForCaller(error)
     },
   )
 }
 const TOO_LATE = 'The token came too late for this request'
 
 /** The client has given this answer, or has rejected with it. @returns what the caller gets */
-export function answered<A extends Answer>(request: BearerRequest<A>, answer: A, failure?: Failed): A | Promise<A> {
-  const { grantee } = request
-  grantee.prover?.hear(request.place(), answer.status, (name) => request.headerOf(answer, name))
-  let isRefused: boolean | PromiseLike<boolean>
+export function received<A extends Answer>(request: BearerRequest<A>, answer: A, failure?: Failed): A | Promise<A> {
+  const { binding } = request
+  binding.prover?.hear(request.target(), answer.status, (name) => request.headerOf(answer, name))
+  let isRejected: boolean | PromiseLike<boolean>
   try {
-    const hasLeft = request.hasLeft(answer)
-    isRefused = !hasLeft && grantee.refuses(answer)
-    if (!hasLeft && isRefused === false && answer.status < 300) grantee.access.succeeded?.(request.token)
+    const hasLeftOrigin = request.hasLeftOrigin(answer)
+    isRejected = !hasLeftOrigin && binding.refuses(answer)
+    if (!hasLeftOrigin && isRejected === false && answer.status < 300) binding.access.succeeded?.(request.token)
   } catch (error) {
-    throw request.told(error)
+    throw request.errorForCaller(error)
   }
-  if (!isRefused) return surfaced(request, answer, failure)
-  return isPromise(isRefused) ? judged(request, isRefused, answer, failure) : follow(request, answer, failure)
+  if (!isRejected) return surfaced(request, answer, failure)
+  return isPromise(isRejected) ? judged(request, isRejected, answer, failure) : follow(request, answer, failure)
 }
 
 async function judged<A extends Answer>(
@@ -187,15 +187,15 @@ async function judged<A extends Answer>(
   answer: A,
   failure: Failed,
 ): Promise<A> {
-  const isRefused = await Promise.resolve(verdict).catch((error: unknown) => {
-    throw request.told(error)
+  const isRejected = await Promise.resolve(verdict).catch((error: unknown) => {
+    throw request.errorForCaller(error)
   })
-  return isRefused ? follow(request, answer, failure) : surfaced(request, answer, failure)
+  return isRejected ? follow(request, answer, failure) : surfaced(request, answer, failure)
 }
 
 /** The client has rejected without an answer. */
-export function failed<A extends Answer>({ grantee, token, generation }: BearerRequest<A>, error: unknown): void {
-  if (hidesRefusal(error) && isStillOf(grantee, generation)) grantee.access.renewInBackground(token)
+export function failed<A extends Answer>({ binding, token, generation }: BearerRequest<A>, error: unknown): void {
+  if (hidesRejection(error) && isStillOf(binding, generation)) binding.access.renewInBackground(token)
 }
 
 /** Gives the API's own answer to the caller. */
@@ -207,41 +207,41 @@ function surfaced<A extends Answer>(request: BearerRequest<A>, answer: A, failur
 
 /** Does what follows an answer that refuses the token. */
 async function follow<A extends Answer>(request: BearerRequest<A>, answer: A, failure: Failed): Promise<A> {
-  const { grantee, token, generation, isReplay, isProvenAgain, prover } = request
-  const { access } = grantee
-  let sequel = sequelOf({
-    cure: cureOf(request.headerOf(answer, 'www-authenticate')),
-    isOfThisLogin: isStillOf(grantee, generation),
+  const { binding, token, generation, isReplay, hasSecondProof, prover } = request
+  const { access } = binding
+  let decision = retryDecisionOf({
+    remedy: remedyOf(request.headerOf(answer, 'www-authenticate')),
+    isOfThisLogin: isStillOf(binding, generation),
     isRepeatable: request.isRepeatable(answer),
     isReplay,
-    mayProveAgain: prover !== undefined && !isProvenAgain,
+    mayProveAgain: prover !== undefined && !hasSecondProof,
   })
-  if (sequel === 'replay') {
+  if (decision === 'replay') {
     let next = await another(request)
     // Waits again if the process stalled until the token had expired.
     while (next !== undefined && access.hasEnded(next)) next = await another(request)
     // Without another token the API's own answer tells the caller most.
-    if (next === undefined || !isStillOf(grantee, generation)) sequel = 'surface'
-    else if (next === token) sequel = 'surface-again'
-    else Object.assign(request, { token: next, isReplay: true, isProvenAgain: false })
+    if (next === undefined || !isStillOf(binding, generation)) decision = 'surface'
+    else if (next === token) decision = 'surface-again'
+    else Object.assign(request, { token: next, isReplay: true, hasSecondProof: false })
   }
-  switch (sequel) {
+  switch (decision) {
     case 'prove-again':
-      request.isProvenAgain = true
+      request.hasSecondProof = true
       break
     case 'replay':
       break
     case 'surface-again':
       access.anomaly('new-tokens-refused', NEW_TOKENS_REFUSED)
       return surfaced(request, answer, failure)
-    case 'replace-behind':
+    case 'renew-in-background':
       // This request must not be sent again. Later requests get another token.
       access.renewInBackground(token)
       return surfaced(request, answer, failure)
     case 'surface':
       return surfaced(request, answer, failure)
   }
-  request.prepareAgain(answer)
+  request.prepareReplay(answer)
   return sendProven(request)
 }
 
@@ -256,7 +256,7 @@ async function another<A extends Answer>(request: BearerRequest<A>): Promise<str
   }
 }
 const askAnother = <A extends Answer>(request: BearerRequest<A>, limits: WaitLimits) =>
-  request.grantee.access.replace(request.token, limits)
+  request.binding.access.replace(request.token, limits)
 const same = (token: string) => token
 
 /** What the anomaly `new-tokens-refused` says. */
