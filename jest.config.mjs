@@ -25,6 +25,7 @@ const servers = [
     'garbage',
     'logins',
     'model',
+    'nights',
     'outage',
     'processes',
     'redis-store',

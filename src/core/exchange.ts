@@ -167,7 +167,7 @@ function errorAtLimit(limitMs: number, known: Known): TokenError {
   const { awaited, isSent } = known
   const said =
     awaited === undefined
-      ? `The ${callIn(known)} had no complete answer within ${limitMs} ms`
+      ? `The ${callIn(known)} had no complete response within ${limitMs} ms: if the service needs longer, raise exchangeTimeoutMs`
       : `${awaited} gave no answer within ${limitMs} ms: no token call was made`
   const message = isSent ? said : `${said}${MAYBE_ITSELF}`
   const outcome = awaited === undefined ? 'unknown' : 'not-sent'

@@ -89,7 +89,7 @@ const LINES: { readonly [Name in keyof LoginEvents]: (event: LoginEvents[Name]) 
   ],
   suspicious: ({ severity, evidence, fingerprint, action }) => [
     severity === 'high' ? 'error' : 'warn',
-    `suspicious: the service refused refresh token ${fingerprint} before its time (${severity}: ${evidence}); ${action === 'stop' ? 'the manager stops until reset() or adopt()' : 'the manager needs a new pair'}`,
+    `suspicious: the service refused refresh token ${fingerprint} before its time (${severity}: ${evidence}): ${EXPLAINED[evidence]}${action === 'stop' ? '; the manager stops until reset() or adopt()' : ''}`,
   ],
   suspicionSettled: ({ fingerprint, verdict }) => [
     'info',
@@ -107,6 +107,22 @@ const LINES: { readonly [Name in keyof LoginEvents]: (event: LoginEvents[Name]) 
         ],
   anomaly: ({ kind, message }) => ['warn', `anomaly: ${kind}; ${message}`],
   storeUnavailable: ({ message }) => ['warn', `storeUnavailable: ${message}`],
+}
+
+/** What may explain that a refresh token was rejected, and what to do. */
+const EXPLAINED: Readonly<Record<LoginEvents['suspicious']['evidence'], string>> = {
+  unexplained:
+    'nothing on this side explains it, so an attacker may have used it. Find the fingerprint in the log of the service, revoke the tokens, and change the credentials',
+  'revoked-or-used':
+    'the user has logged out elsewhere, or an attacker has used it. Find the fingerprint in the log of the service; the user has to log in again',
+  'own-unknown-outcome':
+    'it may have been used before, in a token request without a response, or in what the store has lost; no action is needed',
+  'concurrent-use': 'another process may have used it at the same time; give all processes of the account one store',
+  'clock-uncertain': 'it may have expired: the clocks of both sides differ; no action is needed',
+  'store-unreachable': 'another process may have used it while the store could not be reached; repair the store',
+  'expiry-unknown': 'it may have expired, or may have been revoked: the service does not report its lifetime',
+  'credentials-changed':
+    'the credentials have changed since it was issued; if nobody on your side changed them, treat it as theft',
 }
 
 function seconds(ms: number): string {

@@ -28,7 +28,7 @@ export interface Situation {
   readonly signatureFailures: number
   /** Uniform in [0, 1). */
   readonly chance: number
-  readonly lease: Pick<Lease, 'tokens' | 'presentations' | 'isDoubted' | 'overlapped' | 'unclear'>
+  readonly lease: Pick<Lease, 'tokens' | 'presentations' | 'isDoubted' | 'isRestored' | 'overlapped' | 'unclear'>
   /** What the record says when it is told of the failure. Undefined: the store cannot be reached. */
   readonly meanwhile?: Meanwhile | undefined
   /** The API has refused the old access token. */
@@ -76,7 +76,7 @@ export interface Rules {
     error: TokenError,
     consequence: Consequence,
     suspicion: Suspicion | undefined,
-    situation: Pick<Situation, 'meanwhile'>,
+    situation: Pick<Situation, 'lease' | 'meanwhile'>,
   ): TokenError | undefined
   /** Renewal is due at this share of the known life of a refresh token, because nothing but a refresh token renews. */
   readonly refreshShare?: number

@@ -11,11 +11,11 @@ export function loginRequired(
 }
 
 const WHY: Readonly<Record<LoginReason, string>> = {
-  'none-yet': 'nobody has logged in',
+  'none-yet': 'nobody has logged in, or the login is under another account, storeKey or prefix',
   'logged-out': 'the person has logged out',
   refused: 'the service refused the refresh token, or the access token',
   expired: 'the login has expired',
   'in-doubt': 'the service refused a refresh token after a token call whose answer was lost',
   interaction: 'the service asks for the person',
-  lost: 'the token store has lost the login',
+  lost: 'the token store has lost the login or its last refresh token, in a failover or by a restored copy',
 }

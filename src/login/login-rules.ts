@@ -36,9 +36,9 @@ const MANY_FAILURES = 10
 export const LOGIN_RULES: Rules = {
   refreshShare: 0.75,
 
-  errorAfter(error, { judged, next, reason }, suspicion, { meanwhile }) {
+  errorAfter(error, { judged, next, reason }, suspicion, { lease, meanwhile }) {
     if (reason !== undefined) return loginRequired(reason, error)
-    if (judged && next === 'login' && !meanwhile?.newer) return loginRequired(reasonOf(suspicion), error)
+    if (judged && next === 'login' && !meanwhile?.newer) return loginRequired(reasonOf(suspicion, lease), error)
     const { loginReason, refreshToken } = detailsOf(error)
     // `kept`: the error is about the login of another manager, which a function of the source has asked.
     const isOurs = error.code === 'ERR_LOGIN_REQUIRED' && refreshToken !== 'kept'
@@ -137,10 +137,12 @@ function saidBy(error: TokenError): string {
   return [code, status, serviceCode, member(error, SAYING)].join(' ')
 }
 
-function reasonOf(suspicion: Suspicion | undefined): LoginReason {
+function reasonOf(suspicion: Suspicion | undefined, { isRestored }: Situation['lease']): LoginReason {
   if (!suspicion) return 'expired'
   const { evidence } = suspicion
-  return evidence === 'own-unknown-outcome' || evidence === 'concurrent-use' ? 'in-doubt' : 'refused'
+  if (evidence !== 'own-unknown-outcome' && evidence !== 'concurrent-use') return 'refused'
+  // No token request had lost its response: the store has lost the refresh token that followed this one.
+  return isRestored ? 'lost' : 'in-doubt'
 }
 
 function planWithoutLogin(lease: Lease, { usableMs, failures, isRejected = false }: Beforehand): Plan {

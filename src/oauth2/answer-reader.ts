@@ -2,6 +2,7 @@ import { TokenError } from '../core/errors.ts'
 import { quietly } from '../core/thrown.ts'
 import { type ExchangeContext, REMARKS, type RemarkedGrant } from '../core/token-source.ts'
 import type { TokenResponse } from '../wire/token-response.ts'
+import { CHANGED, wayOf } from '../wire/error-response.ts'
 import { parseHttpDate } from '../wire/http-date.ts'
 import {
   documentIn,
@@ -46,7 +47,7 @@ export class AnswerReader {
     const [document = read, another] = holdersOfToken(read)
     if (another) throw unusable(TWO_HOLDERS)
     const refreshToken = memberOf(document, 'refresh_token') ?? ''
-    if (typeof refreshToken !== 'string') throw unusable('refresh_token must be a string')
+    if (typeof refreshToken !== 'string') throw unusable(`refresh_token must be a string${CHANGED}`)
     const isRotated = presented !== undefined && refreshToken !== '' && refreshToken !== presented
     const now = parseHttpDate(answer.headers.get('date')) ?? context.clock.wallNow()
     const refreshLifetimeMs = refreshLifetimeIn(document, now)
@@ -62,7 +63,7 @@ export class AnswerReader {
       return { accessToken: '', accessLifetimeMs: 0, ...others, [REMARKS]: { flaw: unusable(flaw) } }
     const told = toldLifetime(document, [now, context.clock.wallNow()])
     if (!told && !isRotated && memberOf(document, 'expires_in') !== undefined)
-      throw unusable('expires_in must be a positive number of seconds')
+      throw unusable(`expires_in must be a positive number of seconds${CHANGED}`)
     const accessLifetimeMs = told?.ms ?? this.#defaultLifetimeMs
     this.#tell(this.#oddIn(document, told, accessLifetimeMs), context.report)
     this.#show(document)
@@ -84,7 +85,7 @@ export class AnswerReader {
     if (memberOf(document, 'error') !== undefined) return 'it reports an error under a status of success'
     const accessToken = memberOf(document, 'access_token')
     if (typeof accessToken !== 'string' || accessToken === '')
-      return otherProtocol(document) ?? 'access_token must be a non-empty string'
+      return otherProtocol(document) ?? `access_token must be a non-empty string${CHANGED}`
     return otherTypeThan(this.#isBound ? DPOP : BEARER, memberOf(document, 'token_type'))
   }
 
@@ -124,7 +125,7 @@ export class AnswerReader {
   }
 }
 
-const NO_JSON = 'it is no JSON object'
+const NO_JSON = `it is no JSON object${CHANGED}`
 
 /** @param nows The service's time; then ours, if the clock of the service makes nothing of an instant. */
 function toldLifetime(document: Members, nows: readonly number[]): ToldLifetime | undefined {
@@ -148,11 +149,11 @@ function otherTypeThan(wanted: typeof BEARER, given: unknown): string | undefine
   const got = found ?? (given === undefined ? 'none' : 'something else')
   if (wanted === DPOP)
     return `token_type must be DPoP, got ${got}: the server has not bound the token to the key of dpop`
-  return `token_type must be Bearer, got ${got}${got === 'DPoP' ? ': give the key as dpop' : ''}`
+  return `token_type must be Bearer, got ${got}${got === 'DPoP' ? ': give the key as dpop' : CHANGED}`
 }
 
 /** @param why Must quote no value of the answer that may be a token. */
-function unusableAnswer({ address, status }: TokenResponse, why: string): TokenError {
-  const message = `The answer of ${address} cannot be used: ${why}`
+function unusableAnswer({ address, status, proxy }: TokenResponse, why: string): TokenError {
+  const message = `The answer of ${address} cannot be used: ${why}${wayOf(proxy)}`
   return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown', status })
 }

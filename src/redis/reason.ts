@@ -11,7 +11,8 @@ const ADVICE = {
   CLUSTERDOWN: 'the cluster serves no keys of this slot, look at its nodes',
   DEPTH_ZERO_SELF_SIGNED_CERT: CA,
   LOADING: 'the server has just started and reads its data',
-  MISCONF: 'the server cannot save to its disk, and takes no writes',
+  MISCONF:
+    'the server cannot save to its disk, and takes no writes: free space on the disk, and look at the log of the server',
   MOVED: 'the server is part of a cluster, pass a cluster client',
   NOAUTH: 'the client gave no password, or a wrong one',
   NOPERM: RIGHTS,

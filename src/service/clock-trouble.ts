@@ -15,11 +15,15 @@ const CLOCK_OFF_MS = 60_000
 export function clockTrouble(age: Age, time: Timestamp, sent: Moment, date: unknown): string | undefined {
   if (age === 'set-back') return 'The service has set its clock back: meta.time is before that of an earlier answer'
   const others = [
-    { name: 'this machine’s clock', aheadMs: time.at - sent.wall },
-    { name: 'the Date of the answer', aheadMs: time.at - (parseHttpDate(date, sent.wall) ?? time.at) },
+    { name: 'this machine’s clock', aheadMs: time.at - sent.wall, advice: 'set the clock of this machine (NTP)' },
+    {
+      name: 'the Date of the answer',
+      aheadMs: time.at - (parseHttpDate(date, sent.wall) ?? time.at),
+      advice: 'tell the operator of the service, or of a proxy before it',
+    },
   ].filter(({ aheadMs }) => Math.abs(aheadMs) > CLOCK_OFF_MS)
   if (others.length === 0) return undefined
-  return `meta.time is ${others.map(({ name, aheadMs }) => `${difference(aheadMs)} ${name}`).join(', and ')}`
+  return `meta.time is ${others.map(({ name, aheadMs }) => `${difference(aheadMs)} ${name}`).join(', and ')}: ${others.at(-1)?.advice}`
 }
 
 /** @returns e.g. `61 min ahead of` */

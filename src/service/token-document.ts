@@ -1,5 +1,6 @@
 import { TokenError } from '../core/errors.ts'
 import { quietly } from '../core/thrown.ts'
+import { CHANGED, wayOf } from '../wire/error-response.ts'
 import { isOAuthError } from '../wire/oauth-errors.ts'
 
 /** A complete answer of status 2xx. */
@@ -10,6 +11,8 @@ export interface TokenAnswer {
   /** Origin and path, for messages. */
   readonly address: string
   readonly status: number
+  /** Names the proxy, for messages. */
+  readonly proxy?: string | undefined
 }
 
 /** For messages. */
@@ -72,13 +75,13 @@ export class TokenDocument {
 
   /** The error for a member of `data`. */
   wrong(name: string, must: string): TokenError {
-    return this.unusable(`data.${name} must be ${must}`)
+    return this.unusable(`data.${name} must be ${must}${CHANGED}`)
   }
 
   /** The error for an answer that cannot be used. It names no value of the answer, which may be a token. */
   unusable(why: string): TokenError {
-    const { address, status } = this.#answer
-    const message = `The answer of ${address} cannot be used: ${why}`
+    const { address, status, proxy } = this.#answer
+    const message = `The answer of ${address} cannot be used: ${why}${wayOf(proxy)}`
     return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown', status })
   }
 
@@ -89,7 +92,7 @@ export class TokenDocument {
   }
 
   #object(value: unknown, name: string): Members {
-    if (!isObject(value)) throw this.unusable(`${name} must be an object`)
+    if (!isObject(value)) throw this.unusable(`${name} must be an object${CHANGED}`)
     return value
   }
 }

@@ -61,7 +61,7 @@ export class TokenEndpoint {
     url.pathname += PATHS[exchange]
     const answer = await this.#calls.send({ url, body: requestDocument(attributes), headers: HEADERS }, context)
     const { status, address, text, headers, sent } = answer
-    if (isSuccess(status)) return { text, date: headers.get('date'), address, status }
+    if (isSuccess(status)) return { text, date: headers.get('date'), address, status, proxy: answer.proxy }
     const failure = failureOf(exchange, answer)
     const advice = adviceFor(exchange, failure, answer, oauthErrorOf(text), this.#variant)
     throw refused(answer, failure, advice, serviceCodeOf(text, [...sent, ...Object.values(attributes)]))

@@ -204,4 +204,6 @@ export class StoredState {
 const UNKNOWN_EPOCH =
   'The shared token store may not say whether it has lost writes: a refresh token of a restored record may be presented again. ' +
   'For Redis, grant the user +info; for PostgreSQL, the functions pg_current_wal_lsn and pg_walfile_name'
-const RESTORED = 'The shared token store may have lost writes: the refresh token that it holds may have been used'
+const RESTORED =
+  'The shared token store has failed over, or was restored from a copy, and may have lost writes. No action is needed: processes with newer tokens write ' +
+  'them back, and a login that none of them can continue ends with ERR_LOGIN_REQUIRED'

@@ -2,6 +2,7 @@ import { TokenError } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import type { Failure } from './failure.ts'
 import type { TokenResponse } from './token-response.ts'
+import { CHECK_PROXY } from './proxy.ts'
 
 /** @returns The error of a complete answer that refuses. @param advice What to do about it, or what it means. */
 export function refused(
@@ -10,9 +11,18 @@ export function refused(
   advice: string,
   serviceCode: string | undefined,
 ): TokenError {
-  const message = `${address} answered ${status}: ${advice}${proxy === undefined ? '' : `; the call went ${proxy}`}`
+  const message = `${address} answered ${status}: ${advice}${wayOf(proxy, serviceCode)}`
   return new TokenError(failure.code, message, { ...failure, status, serviceCode, retryAfterMs })
 }
+
+/** Which proxy has answered, or passed the response on. Only the service itself sends an error code. */
+export function wayOf(proxy: string | undefined, serviceCode?: string): string {
+  if (proxy === undefined) return ''
+  return `; the call went ${proxy}${serviceCode === undefined ? `: ${CHECK_PROXY}` : ''}`
+}
+
+/** What to do if a response has changed its form. */
+export const CHANGED = '; ask the operator of the service'
 
 /**
  * What a failure means, and what to do about it, if that does not depend on the protocol.

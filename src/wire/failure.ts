@@ -9,7 +9,11 @@ export interface Failure extends Pick<TokenErrorDetails, 'refreshToken' | 'login
   readonly advice?: string | undefined
 }
 
-export const THROTTLED: Failure = { code: 'ERR_THROTTLED', outcome: 'deferred', advice: 'too many token calls' }
+export const THROTTLED: Failure = {
+  code: 'ERR_THROTTLED',
+  outcome: 'deferred',
+  advice: 'too many token calls: let all processes of the account share a store',
+}
 export const SERVICE_FAILED: Failure = {
   code: 'ERR_TOKEN_SERVICE_UNAVAILABLE',
   outcome: 'unknown-5xx',

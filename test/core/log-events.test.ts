@@ -51,12 +51,12 @@ describe('given a log of the events', () => {
     [
       'suspicious',
       { ...suspicion, severity: 'high', evidence: 'unexplained', action: 'stop' },
-      'error axios-evergreen: suspicious: the service refused refresh token 0a1b2c3d before its time (high: unexplained); the manager stops until reset() or adopt()',
+      'error axios-evergreen: suspicious: the service refused refresh token 0a1b2c3d before its time (high: unexplained): nothing on this side explains it, so an attacker may have used it. Find the fingerprint in the log of the service, revoke the tokens, and change the credentials; the manager stops until reset() or adopt()',
     ],
     [
       'suspicious',
       { ...suspicion, severity: 'low', evidence: 'concurrent-use', action: 'obtain' },
-      'warn axios-evergreen: suspicious: the service refused refresh token 0a1b2c3d before its time (low: concurrent-use); the manager needs a new pair',
+      'warn axios-evergreen: suspicious: the service refused refresh token 0a1b2c3d before its time (low: concurrent-use): another process may have used it at the same time; give all processes of the account one store',
     ],
     [
       'suspicionSettled',

@@ -639,7 +639,8 @@ describe('given a manager that never saw a login', () => {
     expect(await outcome(tokens.getAccessToken())).toMatchObject({
       code: 'ERR_LOGIN_REQUIRED',
       loginReason: 'none-yet',
-      message: 'A login is required (none-yet: nobody has logged in): call adopt() with its tokens',
+      message:
+        'A login is required (none-yet: nobody has logged in, or the login is under another account, storeKey or prefix): call adopt() with its tokens',
     })
     expect([source.calls, told.loginChanged]).toEqual([[], []])
   })

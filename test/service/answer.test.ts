@@ -82,7 +82,10 @@ describe('given expires_in', () => {
     ...['""', '" "', '"0"', '"000"', '"-5"', '"+60"', '"60.5"', '"1e3"', '"0x3c"', '" 60 "', '"60 "', '"60\\n"'],
     ...['"6_0"', '"1,000"', '"60s"', '"NaN"', '"Infinity"', '"٦٠"', '"６０"', '"abc"', `"${'9'.repeat(400)}"`],
   ])('when it is %s, then the answer is refused (F16, F17)', async (text) => {
-    await expectUnusable(grantText({ expires_in: text }), /expires_in must be a positive number of seconds$/)
+    await expectUnusable(
+      grantText({ expires_in: text }),
+      /expires_in must be a positive number of seconds; ask the operator/,
+    )
   })
 
   it('when it is beyond what milliseconds can count, then the answer is refused', async () => {
@@ -108,7 +111,10 @@ describe('given access', () => {
   it.each([undefined, 'null', '""', '5', '0', 'true', '{}', '[]', '["a"]', '{"token":"a"}'])(
     'when it is %s, then the answer is refused (F64)',
     async (text) => {
-      await expectUnusable(grantText({ access: text }), /data\.attributes\.access must be a non-empty string$/)
+      await expectUnusable(
+        grantText({ access: text }),
+        /data\.attributes\.access must be a non-empty string; ask the operator/,
+      )
     },
   )
 
@@ -151,7 +157,7 @@ describe('given token_type', () => {
     '{}',
     '["Bearer"]',
   ])('when it is %s, then the answer is refused (F74)', async (text) => {
-    await expectUnusable(grantText({ token_type: text }), /token_type must be Bearer$/)
+    await expectUnusable(grantText({ token_type: text }), /token_type must be Bearer; ask the operator/)
   })
 })
 
@@ -204,36 +210,64 @@ describe('given a 200 that carries no token', () => {
     ['JSON with a comment', `${grantText()}//`, /it is not JSON; check baseUrl$/],
     ['JSON with single quotes', grantText().replaceAll('"', "'"), /it is not JSON; check baseUrl$/],
     ['a form', 'access=issued-token&expires_in=60', /it is not JSON; check baseUrl$/],
-    ['null', 'null', /the document must be an object$/],
-    ['a number', '5', /the document must be an object$/],
-    ['text', '"issued-token"', /the document must be an object$/],
-    ['a list', `[${grantText()}]`, /the document must be an object$/],
-    ['an empty object', '{}', / data must be an object$/],
-    ['data that is null (F61)', '{"data":null}', / data must be an object$/],
-    ['data that is a list (F61)', `{"data":[${resource}]}`, / data must be an object$/],
-    ['data that is text (F61)', '{"data":"issued-token"}', / data must be an object$/],
-    ['data that is a number', '{"data":5}', / data must be an object$/],
-    ['data that is empty', '{"data":{}}', /data\.type must be 'auth-token'$/],
-    ['the resource without data, as refresh answers have it', resource, / data must be an object$/],
-    ['the attributes alone, as OAuth has them', attributes, / data must be an object$/],
-    ['a document within a document', `{"data":${grantText()}}`, /data\.type must be 'auth-token'$/],
-    ['another type (F62)', grantText().replace('"auth-token"', '"user"'), /data\.type must be 'auth-token'$/],
-    ['the type in capitals (F62)', grantText().replace('auth-token', 'Auth-Token'), /data\.type must be 'auth-token'$/],
+    ['null', 'null', /the document must be an object; ask the operator/],
+    ['a number', '5', /the document must be an object; ask the operator/],
+    ['text', '"issued-token"', /the document must be an object; ask the operator/],
+    ['a list', `[${grantText()}]`, /the document must be an object; ask the operator/],
+    ['an empty object', '{}', / data must be an object; ask the operator/],
+    ['data that is null (F61)', '{"data":null}', / data must be an object; ask the operator/],
+    ['data that is a list (F61)', `{"data":[${resource}]}`, / data must be an object; ask the operator/],
+    ['data that is text (F61)', '{"data":"issued-token"}', / data must be an object; ask the operator/],
+    ['data that is a number', '{"data":5}', / data must be an object; ask the operator/],
+    ['data that is empty', '{"data":{}}', /data\.type must be 'auth-token'; ask the operator/],
+    ['the resource without data, as refresh answers have it', resource, / data must be an object; ask the operator/],
+    ['the attributes alone, as OAuth has them', attributes, / data must be an object; ask the operator/],
+    ['a document within a document', `{"data":${grantText()}}`, /data\.type must be 'auth-token'; ask the operator/],
+    [
+      'another type (F62)',
+      grantText().replace('"auth-token"', '"user"'),
+      /data\.type must be 'auth-token'; ask the operator/,
+    ],
+    [
+      'the type in capitals (F62)',
+      grantText().replace('auth-token', 'Auth-Token'),
+      /data\.type must be 'auth-token'; ask the operator/,
+    ],
     ['the type in a list (F62)', grantText().replace('"auth-token"', '["auth-token"]'), /data\.type must be/],
-    ['no type (F62)', grantText().replace('"type":"auth-token",', ''), /data\.type must be 'auth-token'$/],
-    ['no attributes (F61)', '{"data":{"type":"auth-token","id":"7"}}', /data\.attributes must be an object$/],
+    [
+      'no type (F62)',
+      grantText().replace('"type":"auth-token",', ''),
+      /data\.type must be 'auth-token'; ask the operator/,
+    ],
+    [
+      'no attributes (F61)',
+      '{"data":{"type":"auth-token","id":"7"}}',
+      /data\.attributes must be an object; ask the operator/,
+    ],
     [
       'attributes that are null (F61)',
       '{"data":{"type":"auth-token","attributes":null}}',
-      /attributes must be an object$/,
+      /attributes must be an object; ask the operator/,
     ],
-    ['attributes that are a list', '{"data":{"type":"auth-token","attributes":[]}}', /attributes must be an object$/],
-    ['attributes that are text', '{"data":{"type":"auth-token","attributes":"a"}}', /attributes must be an object$/],
+    [
+      'attributes that are a list',
+      '{"data":{"type":"auth-token","attributes":[]}}',
+      /attributes must be an object; ask the operator/,
+    ],
+    [
+      'attributes that are text',
+      '{"data":{"type":"auth-token","attributes":"a"}}',
+      /attributes must be an object; ask the operator/,
+    ],
     ['errors (F60)', '{"errors":[{"status":"400","code":"2006"}]}', /it reports errors under a status of success$/],
     ['an error (F60)', '{"error":"invalid_client"}', /it reports errors under a status of success$/],
     ['errors beside data (F60)', `{"errors":[{}],"data":${resource}}`, /it reports errors under a status of success$/],
     ['an error beside data (F60)', `{"data":${resource},"error":{"code":1}}`, /it reports errors under/],
-    ['the detail of an error', '{"detail":"No active account found","code":"2006"}', / data must be an object$/],
+    [
+      'the detail of an error',
+      '{"detail":"No active account found","code":"2006"}',
+      / data must be an object; ask the operator/,
+    ],
   ])('when it holds %s, then it is refused (F60, F61, F62)', async (_, body, why) => {
     await expectUnusable(body, why)
     expect((await failureOf(reading(body))).message.startsWith(`The answer of ${ADDRESS} cannot be used: `)).toBe(true)

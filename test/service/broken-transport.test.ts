@@ -45,7 +45,7 @@ describe.each(ADAPTERS)('given a service that cannot be reached, and the %s adap
   })
 })
 
-const DATES = 'check the dates of the certificate, and the clock of this machine'
+const OUT_OF_DATE = 'the certificate is out of date: its operator must renew it, or the clock of this machine is wrong'
 
 describe('given a certificate that the user trusts', () => {
   const trusting = async (certificate: ReturnType<typeof selfSigned>) => {
@@ -65,8 +65,8 @@ describe('given a certificate that the user trusts', () => {
       'ERR_TLS_CERT_ALTNAME_INVALID',
       'the certificate is for another host: check the address',
     ],
-    ['has expired', selfSigned('localhost', [-3, -2]), 'CERT_HAS_EXPIRED', DATES],
-    ['is not valid yet', selfSigned('localhost', [2, 3]), 'CERT_NOT_YET_VALID', DATES],
+    ['has expired', selfSigned('localhost', [-3, -2]), 'CERT_HAS_EXPIRED', OUT_OF_DATE],
+    ['is not valid yet', selfSigned('localhost', [2, 3]), 'CERT_NOT_YET_VALID', OUT_OF_DATE],
   ])(
     'when it %s, then nothing was sent, and the message says what to check (F22, F195)',
     async (_, certificate, code, advice) => {

@@ -109,7 +109,10 @@ const TABLE: Row[] = [
     )[0]!,
     serviceCode: '2006',
   },
-  { ...rows('obtain', throttled, /too many token calls$/, [429])[0]!, serviceCode: 'throttled' },
+  {
+    ...rows('obtain', throttled, /too many token calls: let all processes of the account share a store$/, [429])[0]!,
+    serviceCode: 'throttled',
+  },
   // 7.3
   {
     ...rows('refresh', { ...refused, refreshToken: 'refused' }, /the refresh token was refused$/, [401])[0]!,
@@ -126,7 +129,7 @@ const TABLE: Row[] = [
   ),
   ...rows('refresh', { ...refused, refreshToken: 'unusable' }, /the refresh token was refused$/, [400]),
   ...rows('refresh', { ...refused, refreshToken: 'kept' }, /the refresh token was refused$/, [403]),
-  ...rows('refresh', throttled, /too many token calls$/, [429]),
+  ...rows('refresh', throttled, /too many token calls: let all processes of the account share a store$/, [429]),
   ...rows('obtain', misdirected, retired, [404, 410]),
   ...rows('obtain', misdirected, variant, [405, 415, 422]),
   // The refresh endpoint may be gone (F229): the refresh token is untouched.

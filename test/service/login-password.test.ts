@@ -214,7 +214,7 @@ describe('given an obtain answer that is rightly signed', () => {
 
   it('when it is not wrapped in data, then it is refused: only refresh answers are bare', async () => {
     const bare = pairText().replace('{', `{"meta":${metaText(stamp(NOW))},`)
-    await expectUnusable(obtaining(bare).obtain(), / data must be an object$/)
+    await expectUnusable(obtaining(bare).obtain(), / data must be an object; ask the operator/)
   })
 
   it('when its access or its ends were altered, then nobody can tell: the tag does not cover them (F87)', async () => {

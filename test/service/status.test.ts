@@ -72,7 +72,11 @@ describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapte
     },
     { status: 408, ...gaveUp, advice: /: the token service did not finish the call$/ },
     { status: 425, ...gaveUp, advice: /: the token service did not finish the call$/ },
-    { status: 429, ...throttled, advice: /: too many token calls$/ },
+    {
+      status: 429,
+      ...throttled,
+      advice: /: too many token calls: let all processes of the account share a store$/,
+    },
     ...[500, 501, 502, 503, 504, 599].map((status) => ({ status, ...failed, advice: service })),
     { status: 511, ...failed, advice: /: this network requires a login$/ },
   ])('when the service answers $status, then the error is $code, $outcome', async ({ advice, ...expected }) => {

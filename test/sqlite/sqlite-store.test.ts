@@ -181,7 +181,7 @@ describeSqlite('given a database of better-sqlite3', () => {
     const { page_count: pages } = database.prepare('PRAGMA page_count').get() as { page_count: number }
     database.exec(`PRAGMA max_page_count = ${pages}`)
     expect(reasonOf(await outcome(register.replace(KEY, 'a', 'x'.repeat(100_000), HOUR)))).toBe(
-      'FULL: the disk is full',
+      'FULL: the disk is full, free space on it',
     )
     expect((await register.read(KEY)).value).toBe('a')
   })

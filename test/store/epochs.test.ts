@@ -10,7 +10,7 @@ const UNKNOWN = [
 ]
 const RESTORED = [
   'store-restored',
-  'The shared token store may have lost writes: the refresh token that it holds may have been used',
+  'The shared token store has failed over, or was restored from a copy, and may have lost writes. No action is needed: processes with newer tokens write them back, and a login that none of them can continue ends with ERR_LOGIN_REQUIRED',
 ]
 
 /** Two owners of an account in a register of this epoch. */

@@ -180,12 +180,12 @@ describe('given a login in a store that may have lost writes', () => {
     expect([source.calls.map(({ refreshToken }) => refreshToken), told.suspicious]).toEqual([['a'], []])
   })
 
-  it('when the refresh token was used in what it has lost, then the login ends in doubt, low (F198)', async () => {
+  it('when the refresh token was used in what it has lost, then the login ends as lost, low (F198, F387)', async () => {
     const { source, tokens, told } = await start()
     source.script.push(failing(401))
     expect(await outcome(tokens.getAccessToken())).toMatchObject({
       code: 'ERR_LOGIN_REQUIRED',
-      loginReason: 'in-doubt',
+      loginReason: 'lost',
     })
     expect(told.suspicious).toMatchObject([{ evidence: 'own-unknown-outcome', severity: 'low' }])
   })
