@@ -27,6 +27,8 @@ export interface RecordState {
   readonly began?: string | undefined
   readonly spent?: readonly string[] | undefined
   readonly past?: readonly string[] | undefined
+  /** Roughly how many owners have adopted tokens since the last renewals. Absent: few. */
+  readonly owners?: number | undefined
   /** The epoch of the register when the record was written. */
   readonly epoch?: string | undefined
   readonly pair?: Pair | undefined

@@ -16,6 +16,7 @@ import {
   type StoredTokens,
 } from '../core/token-store.ts'
 import type { Change, StoredLease, Pair, Reading, RecordState, StoredCoolDown } from './record-shape.ts'
+import { ownersAfter } from './fleet.ts'
 import { spentAfter } from './known-logins.ts'
 import { inEpoch, lossWaitMs } from './lost-writes.ts'
 import { coolDownIn, isNewer, leftOf, type Seen, tokensIn, whyMissing } from './record-views.ts'
@@ -24,7 +25,7 @@ import { coolDownIn, isNewer, leftOf, type Seen, tokensIn, whyMissing } from './
 export const EMPTY: RecordState = {
   ...{ version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0, adoptedAt: undefined, ended: undefined },
   ...{ subject: undefined, loginId: undefined, began: undefined, spent: undefined, past: undefined },
-  ...{ epoch: undefined, pair: undefined, claim: undefined, rest: undefined },
+  ...{ owners: undefined, epoch: undefined, pair: undefined, claim: undefined, rest: undefined },
 }
 
 /** Who asks for a claim, and what this owner has seen. */
@@ -207,6 +208,7 @@ export function settled(state: RecordState, lease: Fenced, tokens: NewTokens, no
     subject: tokens.subject,
     loginId: tokens.loginId ?? state.loginId ?? before?.loginId,
     spent: spentAfter(state, tokens),
+    owners: ownersAfter(state),
     pair,
     claim: state.claim?.fence === fence ? undefined : state.claim,
     rest: undefined,

@@ -170,6 +170,7 @@ const isRecordState = shape<RecordState>({
   began: optional(text),
   spent: optional(texts),
   past: optional(texts),
+  owners: optional(number),
   epoch: optional(text),
   pair: optional((pair) => isPair(pair) && isUsable(pair)),
   claim: optional(shape<StoredLease>({ at: number, ms: number, owner: text, fence: counter, settled: flag })),
@@ -195,6 +196,7 @@ const HINTS: Readonly<Record<string, Check>> = {
   began: text,
   spent: texts,
   past: texts,
+  owners: number,
 }
 const PAIR_HINTS: Readonly<Record<string, Check>> = { fingerprint: text, lossAt: number }
 

@@ -4,6 +4,7 @@ import { aged, type NewTokens, type StoredTokens, type StoreReports, type TokenR
 import { ForeignRecord } from './record-text.ts'
 import { RepeatingRecord } from './repeating-record.ts'
 import type { SharedSettings } from './stored-state.ts'
+import { Turns } from './turns.ts'
 
 export interface StoreSettings extends SharedSettings {
   readonly onUnavailable: 'private' | 'fail'
@@ -21,6 +22,7 @@ export function sharedOrPrivate(
 ): TokenRecord {
   const shared = new RepeatingRecord(settings, key, clock, reports)
   const { alone, unreported } = shared
+  const turns = new Turns(clock)
   const fails = settings.onUnavailable === 'fail'
   let isReadable = !settings.keyRing.seals
   const unavailable = (thrown: unknown) => unavailableIn(settings, reports, thrown)
@@ -44,7 +46,9 @@ export function sharedOrPrivate(
     async acquire(...given) {
       reportReadable()
       try {
-        return await shared.acquire(...given)
+        const answer = await shared.acquire(...given)
+        turns.end(shared.turnsMs)
+        return answer
       } catch (thrown) {
         const error = unavailable(thrown)
         alone.isTold = !(thrown instanceof ForeignRecord)
@@ -53,6 +57,7 @@ export function sharedOrPrivate(
         if (fails && (alone.isTold || needsLogin)) throw error
         // Nobody can obtain a login. The shared record alone may have it, unless this owner keeps its tokens until the record has them.
         if (needsLogin && !settings.isAlone?.() && (await alone.check(0))?.kind !== 'newer') throw error
+        if (!turns.hasCome(given[0])) throw error
         return alone.acquire(...given)
       }
     },
@@ -70,8 +75,11 @@ export function sharedOrPrivate(
       if (lease.isPrivate) return alone.accept(lease, tokens)
       return served(shared.accept(lease, tokens).catch(rejected), tokens, lease.version)
     },
-    release: (lease, ...told) =>
-      lease.isPrivate ? alone.release(lease, ...told) : shared.release(lease, ...told).catch(rejected),
+    release(lease, ...told) {
+      if (!lease.isPrivate) return shared.release(lease, ...told).catch(rejected)
+      turns.failed()
+      return alone.release(lease, ...told)
+    },
     adopt(seenVersion, tokens, isLogin = false) {
       const stored = shared.adopt(seenVersion, tokens).catch(rejected)
       // The next request of this user may ask another manager, which knows the store alone.

@@ -16,6 +16,7 @@ import {
   type TokenRecord,
 } from '../core/token-store.ts'
 import { adopt, clear } from '../record/acts.ts'
+import { countsItself, turnsMs, withOwner } from '../record/fleet.ts'
 import { accept, bare, acquire, acquireForLogout, look, overlap, release } from '../record/record-state.ts'
 import { adoptAgain, clearAgain, type PastAct } from '../record/repeated-acts.ts'
 import { type How, type SharedSettings, type Step, StoredState } from './stored-state.ts'
@@ -39,6 +40,8 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   readonly #tokenClock: TokenClock
   readonly #stored: StoredState
   #adopted: Adopted | undefined
+  /** By the last claim (`src/record/fleet.ts`). */
+  #countsItself = false
 
   constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
     this.#clock = clock
@@ -52,7 +55,25 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     const patience = seenVersion === 0 ? PATIENCE : 1
     this.#stored.isOfLogin = terms?.needsLogin === true
     const request = () => bare({ ...terms, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, terms) })
-    return this.#acquired((state, reading) => acquire(state, request(), reading), { patience })
+    const step: Step<LeaseResult> = (state, reading) => {
+      const change = acquire(state, request(), reading)
+      this.#countsItself = change.answer.kind === 'newer' && countsItself(state, reading)
+      return change
+    }
+    const answer = await this.#acquired(step, { patience })
+    if (this.#countsItself) this.#count()
+    return answer
+  }
+
+  /** Beside the claim, which a store that cannot be written still serves. */
+  #count(): void {
+    const step: Step<undefined> = (state) => ({ state: state && withOwner(state), answer: undefined })
+    this.#stored.change(step, { isOfLease: false }).catch(() => undefined)
+  }
+
+  /** See `Turns`. */
+  get turnsMs(): number {
+    return turnsMs(this.#stored.seen)
   }
 
   acquireForLogout(

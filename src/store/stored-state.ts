@@ -76,7 +76,8 @@ export class StoredState {
   /** Only a person can obtain: a record that cannot be read may hold their login. */
   isOfLogin = false
   #isEpochUnknown = false
-  #seen: RecordState | undefined
+  /** The newest record that this owner has seen. */
+  seen: RecordState | undefined
 
   constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
     this.#settings = settings
@@ -94,7 +95,7 @@ export class StoredState {
     let known = how.from && this.#carried(how.from)
     for (let attempts = 0; attempts < MAX_ATTEMPTS; known = undefined) {
       known ??= await this.#read(key, how)
-      const current = known.state && withSeen(known.state, this.#seen, known.reading)
+      const current = known.state && withSeen(known.state, this.seen, known.reading)
       // What this owner writes back, or has seen of a loss, is for the others, too.
       const isMended = current?.pair !== known.state?.pair
       const { state = isMended ? current : undefined, answer } = step(current, known.reading)
@@ -141,7 +142,7 @@ export class StoredState {
 
   /** Keeps the newest record that this owner has seen: the register may lose it. */
   #see(state: RecordState | undefined): void {
-    if (state && !(this.#seen && isOlder(state, this.#seen))) this.#seen = state
+    if (state && !(this.seen && isOlder(state, this.seen))) this.seen = state
   }
 
   #report({ state, flaw, epoch }: StoredReading): void {

@@ -4,8 +4,11 @@ import { PEOPLE, type Person, REGISTERS } from './login-course.ts'
 /** One of the three managers of a store. Nobody logs in at the third: it asks for tokens, renews them, and logs out of what it has. */
 export type Owner = 0 | 1 | 2
 
+type StoreState = (typeof REGISTERS)[number]
+
 export type LastLoginAct =
-  | { readonly act: 'login'; readonly at: Owner; readonly who: Person }
+  /** `store`: how the manager reaches the store from then on; undefined: as before. */
+  | { readonly act: 'login'; readonly at: Owner; readonly who: Person; readonly store?: StoreState | undefined }
   /** A login that comes later: `adopt(promise)`. */
   | { readonly act: 'promise'; readonly at: Owner }
   /** What the first of the open promises of a manager brings, or the last one. */
@@ -15,15 +18,20 @@ export type LastLoginAct =
       readonly brings: Person | 'nothing' | 'failure'
       readonly isFirst: boolean
     }
-  | { readonly act: 'logout' | 'reset' | 'renew' | 'ask' | 'look' | 'follow'; readonly at: Owner }
-  | { readonly act: 'store'; readonly at: Owner; readonly is: (typeof REGISTERS)[number] }
+  /** `checks`: the manager first checks the store, and so ends the login that it finds there. `twice`: the user clicks twice. */
+  | { readonly act: 'logout' | 'reset'; readonly at: Owner; readonly checks?: boolean; readonly twice?: boolean }
+  /** The clock of the store is set back. */
+  | { readonly act: 'set back' }
+  | { readonly act: 'renew' | 'ask' | 'look' | 'follow'; readonly at: Owner }
+  | { readonly act: 'store'; readonly at: Owner; readonly is: StoreState }
   | { readonly act: 'advance'; readonly ms: number }
 
 const at = fc.constantFrom<Owner>(0, 1, 2)
 const [logsIn, who] = [fc.constantFrom<Owner>(0, 1), fc.constantFrom(...PEOPLE)]
+const store = fc.oneof({ weight: 2, arbitrary: fc.constant(undefined) }, fc.constantFrom('down', 'late'))
 
 const weighted = [
-  { weight: 5, arbitrary: fc.record({ act: fc.constant('login'), at: logsIn, who }) },
+  { weight: 5, arbitrary: fc.record({ act: fc.constant('login'), at: logsIn, who, store }) },
   { weight: 3, arbitrary: fc.record({ act: fc.constant('promise'), at: logsIn }) },
   {
     weight: 4,
@@ -34,7 +42,10 @@ const weighted = [
       isFirst: fc.boolean(),
     }),
   },
-  { weight: 4, arbitrary: fc.record({ act: fc.constantFrom('logout', 'reset'), at }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ act: fc.constantFrom('logout', 'reset'), at, checks: fc.boolean(), twice: fc.boolean() }),
+  },
   { weight: 5, arbitrary: fc.record({ act: fc.constantFrom('renew', 'ask', 'look', 'follow'), at }) },
   {
     weight: 4,
@@ -44,6 +55,7 @@ const weighted = [
       is: fc.oneof(fc.constantFrom('down', 'late', 'well'), fc.constantFrom(...REGISTERS)),
     }),
   },
+  { weight: 3, arbitrary: fc.record({ act: fc.constant('set back') }) },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('advance'), ms: fc.constantFrom(10, 1_000, 15_000, 70_000) }) },
 ] as unknown as fc.WeightedArbitrary<LastLoginAct>[]
 

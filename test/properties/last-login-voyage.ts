@@ -60,12 +60,16 @@ class LastLoginVoyage {
   /** What may stand. There is more than one where the same person has logged in twice, and one of the two logins ends. */
   #last: readonly (Session | undefined)[] = [undefined]
   #isUntold = false
+  /** Where somebody logged in last. */
+  #lastAt: Place | undefined
+  /** By which the clock of the register is behind. */
+  #behindMs = 0
 
   constructor(unhandled: unknown[], stood: Stood) {
     this.#unhandled = unhandled
     this.#stood = stood
     const clock = this.#clock
-    const register = new WatchedRegister(clock)
+    const register = new WatchedRegister({ wallNow: () => clock.wallNow() - this.#behindMs })
     this.#places = [0, 1, 2].map(() => {
       const way = new TroubledRegister(register, clock)
       const tokens = createTokenManager({ source: this.#service, store: sharedStore(way), clock, random: () => 0.3 })
@@ -84,6 +88,7 @@ class LastLoginVoyage {
 
   async perform(act: LastLoginAct): Promise<void> {
     if (act.act === 'advance') return this.#advance(act.ms)
+    if (act.act === 'set back') return this.#setBack()
     const place = this.#places[act.at]!
     const { tokens } = place
     this.#peek()
@@ -92,6 +97,7 @@ class LastLoginVoyage {
         place.way.is = act.is
         return
       case 'login':
+        place.way.is = act.store ?? place.way.is
         this.#login(place, act.who, (grant) => tokens.adopt(grant))
         return this.#acted(place)
       case 'promise':
@@ -101,9 +107,11 @@ class LastLoginVoyage {
         return this.#settle(place, act)
       case 'logout':
       case 'reset':
+        if (act.checks) await this.#check(place)
         this.#overtake(place, place.open.length)
         this.#ends(place.has)
         ignored(tokens[act.act]())
+        if (act.twice) ignored(tokens[act.act]())
         place.has = undefined
         return this.#acted(place)
       case 'renew':
@@ -119,6 +127,24 @@ class LastLoginVoyage {
         return this.#turn()
       }
     }
+  }
+
+  /** The application learns of a login, and uses its token. */
+  async #check({ tokens }: Place): Promise<void> {
+    internalsOf(tokens)?.followLogin?.()()
+    await this.#turn()
+    ignored(tokens.getAccessToken())
+    await this.#turn()
+    this.#peek()
+  }
+
+  /** Only if no other manager may still report an earlier login: its instant would count from the wrong clock. */
+  async #setBack(): Promise<void> {
+    const others = this.#places.filter((place) => place !== this.#lastAt)
+    if (others.some(({ way }) => way.is !== 'well')) return
+    for (const { tokens } of others) internalsOf(tokens)?.followLogin?.()()
+    await this.#advance(APART_MS)
+    this.#behindMs += 3_600_000
   }
 
   /** When all is well again, and everybody has looked, the last login stands, everywhere. */
@@ -147,6 +173,7 @@ class LastLoginVoyage {
     const adopted = adopt(grant)
     if (adopted instanceof Promise) ignored(adopted)
     place.has = session
+    this.#lastAt = place
     this.#last = [session]
   }
 
@@ -172,6 +199,7 @@ class LastLoginVoyage {
       const { session, grant } = this.#service.logIn(brings)
       this.#overtake(place, index)
       promised.settle(grant)
+      this.#lastAt = place
       this.#last = [session]
       await this.#turn()
       place.has = session

@@ -1,0 +1,39 @@
+import type { Clock } from '../core/clock.ts'
+
+/**
+ * When an owner of a large fleet may make a token call without the store. Otherwise thousands of processes would call within two seconds, and the service would
+ * throttle them all (F358).
+ */
+export class Turns {
+  readonly #clock: Clock
+  /** The turns of all owners take so long, ms. 0: there are no turns. */
+  #roundMs = 0
+  /** When this owner has its turn, monotonic ms. Undefined: it has not asked. */
+  #at: number | undefined
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** The store has responded. */
+  end(roundMs: number): void {
+    this.#roundMs = roundMs
+    this.#at = undefined
+  }
+
+  hasCome(owner: string): boolean {
+    const now = this.#clock.monotonicNow()
+    this.#at ??= now + placeOf(owner) * this.#roundMs
+    return this.#at <= now
+  }
+
+  /** The token call has failed: the next turn comes one round later. */
+  failed(): void {
+    if (this.#roundMs > 0) this.#at = this.#clock.monotonicNow() + this.#roundMs
+  }
+}
+
+/** @returns The place of an owner among all, in [0, 1). Names of owners end with random hex digits. */
+function placeOf(owner: string): number {
+  return (parseInt(owner.slice(-4), 16) || 0) / 0x10000
+}

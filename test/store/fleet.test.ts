@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals'
+import { createTokenManager, TokenError, type TokenSource } from '../../src/index.ts'
+import { sharedStore } from '../../src/store/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { outcome } from '../support/managed.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
+
+const MINUTE = 60_000
+/** So that no two instants are a whole number of ms apart. */
+const GOLDEN = 0.6180339887
+
+/** A register that can be unreachable. */
+class Register extends MemoryRegister {
+  isAway = false
+
+  override read(key: string) {
+    return this.isAway ? Promise.reject(new Error('away')) : super.read(key)
+  }
+}
+
+/** Processes of one account, each with a store object of its own, and a service that accepts so many token calls a minute. */
+function start(count: number, { perMinute = Infinity, lifetimeMs = 60 * MINUTE } = {}) {
+  const clock = manualClock()
+  const register = new Register(clock)
+  /** When the calls of the last minute were accepted. */
+  const accepted: number[] = []
+  const calls: { at: number; isAccepted: boolean }[] = []
+  const obtain: TokenSource['obtain'] = async () => {
+    const at = clock.monotonicNow()
+    while (accepted[0]! <= at - MINUTE) accepted.shift()
+    const isAccepted = accepted.length < perMinute
+    if (isAccepted) accepted.push(at)
+    calls.push({ at, isAccepted })
+    if (isAccepted) return { accessToken: `access-${calls.length}`, accessLifetimeMs: lifetimeMs }
+    throw new TokenError('ERR_THROTTLED', 'answered 429', { status: 429, outcome: 'deferred' })
+  }
+  const source = { id: 'fleet', obtain }
+  const fleet = Array.from({ length: count }, () =>
+    createTokenManager({ source, store: sharedStore(register), clock, renewal: { keepWarm: 'never' } }),
+  )
+  /** How many owners the record counts. */
+  const counted = () => {
+    const { value } = [...register.values.values()][0]!
+    return (JSON.parse((JSON.parse(value) as { box: string }).box) as { owners?: number }).owners ?? 0
+  }
+  /** In 20 s each process is asked for a token. @param together So many are asked at once. */
+  const askAll = async (together = 1) => {
+    const answers: Promise<unknown>[] = []
+    for (let n = 0; n < count; n += together) {
+      answers.push(...fleet.slice(n, n + together).map((tokens) => outcome(tokens.getAccessToken())))
+      await clock.advance((20_000 * together) / count + GOLDEN / 10)
+    }
+    return () => Promise.all(answers)
+  }
+  return { clock, register, calls, counted, askAll }
+}
+
+describe('given 2 000 processes of one account, and a service that accepts 70 token calls a minute', () => {
+  it('when the store is away for 700 s as their token is due, then they make at most 1.5 times the calls that the service accepts (F358)', async () => {
+    const { clock, register, calls, counted, askAll } = start(2_000, { perMinute: 70 })
+    await askAll()
+    await clock.advance(55 * MINUTE)
+    await askAll()
+    // Twice in the lifetime of a token: half of the count before still stands.
+    expect([calls.length, Math.round(counted() / 1_000)]).toEqual([2, 3])
+    await clock.advance(54 * MINUTE)
+    const awayAt = clock.monotonicNow()
+    register.isAway = true
+    while (clock.monotonicNow() < awayAt + 700_000) await askAll(20)
+    expect(calls.length - 2).toBeLessThanOrEqual(1.5 * 70 * (700 / 60))
+    // Whoever waits for a turn is served as soon as the store is back.
+    register.isAway = false
+    calls.length = 0
+    await askAll(20)
+    expect((await (await askAll(20))()).filter((answer) => typeof answer !== 'string')).toEqual([])
+    // The service may throttle the first one.
+    expect(calls.length).toBeLessThanOrEqual(5)
+  }, 600_000)
+})
+
+describe('given a hundred processes of one account', () => {
+  it('when the store is away as their token is due, then all have a token within seconds (F358)', async () => {
+    const { clock, register, calls, askAll } = start(100)
+    await askAll()
+    await clock.advance(60 * MINUTE)
+    await askAll()
+    await clock.advance(60 * MINUTE)
+    register.isAway = true
+    const answers = await askAll(100)
+    expect((await answers()).filter((answer) => typeof answer !== 'string')).toEqual([])
+    expect(calls).toHaveLength(2 + 100)
+  })
+})
