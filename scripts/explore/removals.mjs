@@ -119,8 +119,8 @@ export const REMOVALS = {
   ],
   // A renewal goes on with the refresh token of a login that has come meanwhile.
   'a renewal of one login': [
-    ['core/lease-holder.ts', ' || login.isOther(claim.tokens)', ''],
-    ['core/lease-holder.ts', ' login: login.number,', ''],
+    ['core/renewal.ts', ' || login.isOther(lease.tokens)', ''],
+    ['core/renewal.ts', '      login: login.number,\n', ''],
   ],
   // Versions of two logins are compared, also after a loss.
   'a login of a lower version': [
@@ -134,9 +134,10 @@ export const REMOVALS = {
   'a login by its name': [['login/identity.ts', 'one.loginId !== undefined && one.loginId === other.loginId', 'false']],
   // A renewal names the login that the manager had when it began, and goes on when it is outdated.
   'a renewal of now': [
-    ['core/lease-holder.ts', 'for (let polls = 0; ;) {', 'const named = login.number\n    for (let polls = 0; ;) {'],
-    ['core/lease-holder.ts', 'login: login.number, breaksCoolDown }', 'login: named, breaksCoolDown }'],
-    ['core/lease-holder.ts', '        this.#pauses.check()\n', ''],
+    ['core/renewal.ts', '  #seenVersion = 0\n', '  #seenVersion = 0\n  named: number | undefined\n'],
+    ['core/renewal.ts', 'this.#start = start\n', 'this.#start = start\n    this.named = account.login.number\n'],
+    ['core/renewal.ts', 'login: login.number,', 'login: this.named,'],
+    ['core/renewal.ts', '      this.pauses.check()\n      login.skipped', '      login.skipped'],
   ],
   // The register may drop a record that is still of use.
   'the time to keep': [['store/stored-state.ts', 'keptMs(state, reading.now) + DAY_MS', '30_000']],

@@ -12,7 +12,7 @@ import { type Context, currentContext } from './own-runtime.ts'
 import { admission, type Backoff, backoffAfter, denialOf, statusIn, timerMs, type LoginStatus } from './status.ts'
 import { quietly } from './thrown.ts'
 import type { StoredTokens } from './token-store.ts'
-import { Halted } from './lease-holder.ts'
+import { Halted } from './pauses.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
 /** The least time between two renewals that no caller forced, even if tokens live for a shorter time. */

@@ -1,6 +1,6 @@
 import { boundRecord } from './bound-record.ts'
-import { failureOfOther } from './failure-of-other.ts'
 import { MemoryRecord } from './memory-record.ts'
+import { OTHER_OWNERS } from './other-owners.ts'
 import type {
   AdoptedTokens,
   Lease,
@@ -29,7 +29,7 @@ export function memoryStore(): TokenStore {
   const records = new Map<string, TokenRecord>()
   const store: OpenableStore = {
     kind: 'memory',
-    failureOfOther,
+    others: OTHER_OWNERS,
     open: (key, clock) =>
       boundRecord(key, (name) => {
         const record = records.get(name) ?? new SharedMemory(clock)

@@ -9,7 +9,7 @@ export function coolingError(
 ): TokenError {
   const { code, loginReason = 'refused' } = coolDown
   if (code === 'ERR_LOGIN_REQUIRED') return login.errorOfLoss(loginReason, coolDown)
-  return new TokenError(code, store?.failureOfOther?.(coolDown) ?? `The last renewal failed (${code})`, coolDown)
+  return new TokenError(code, store?.others.failure(coolDown) ?? `The last renewal failed (${code})`, coolDown)
 }
 
 /** Without its store a process cannot see whether somebody has logged in elsewhere: the store is missing, not the login. */

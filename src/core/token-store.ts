@@ -1,6 +1,8 @@
 import type { Clock } from './clock.ts'
 import type { LoginReason, TokenErrorCode } from './errors.ts'
 import type { AnomalyKind } from './events.ts'
+import type { Pauses } from './pauses.ts'
+import type { TokenSource } from './token-source.ts'
 
 /** Opaque: made by `memoryStore`, `sharedStore`, and the stores built on that. */
 export interface TokenStore {
@@ -11,10 +13,50 @@ export interface TokenStore {
 export interface OpenableStore extends TokenStore {
   /** The store serves one person, as the storage of a browser does. */
   readonly singleUser?: boolean
-  /** @returns What a caller reads if another owner has failed to renew. */
-  readonly failureOfOther?: (coolDown: CoolDown) => string
+  /** What a renewal needs because its record has other owners. */
+  readonly others: OtherOwners
   /** @param key A promise: it names what the tokens are bound to (`boundRecord`). */
   open(key: string | Promise<string>, clock: Clock, reports: StoreReports): TokenRecord
+}
+
+/** What a renewal needs because its record has other owners (`OTHER_OWNERS`). Without a store there are none. */
+export interface OtherOwners {
+  /** @returns What a caller reads if another owner has failed to renew. */
+  failure(coolDown: CoolDown): string
+  /** Waits until the record grants the exchange to this owner, and no other owner makes one. */
+  takeTurn(turn: Turn): Promise<Exclude<LeaseResult, { kind: 'busy' }>>
+  /**
+   * Without the shared store every process obtains for itself. A random pause spreads these calls, unless a caller is in a hurry.
+   *
+   * @param chance Uniform in [0, 1).
+   */
+  spread(turn: Turn, chance: number): Promise<void>
+}
+
+/** What `OtherOwners` need to know of a renewal. */
+export interface Turn {
+  readonly account: {
+    /** The mark of the credentials of this manager, as far as it is known. */
+    credentialsDigest: string | undefined
+    /** What the renewal waits for, for the error of a caller who gives up. */
+    awaited: (() => string) | undefined
+    readonly current: { readonly usableMs: number } | undefined
+    readonly settings: {
+      readonly source: TokenSource
+      readonly record: TokenRecord
+      readonly clock: Clock
+      readonly tokenClock: { now(): number }
+      readonly exchangeTimeoutMs: number
+      readonly renewal: { readonly maxStalenessMs: number }
+      readonly random: () => number
+    }
+  }
+  readonly pauses: Pick<Pauses, 'halted' | 'for' | 'end'>
+  /** Makes one claim, with what the manager has seen by now. */
+  ask(ttlMs: number, more: Pick<LeaseTerms, 'maxStalenessMs' | 'credentialsDigest'>): Promise<LeaseResult>
+  isAwaited(): boolean
+  /** The instant at which the first caller gives up, monotonic ms. */
+  limit(): number
 }
 
 /** The reports of a store to the manager that opened it: its `Events`, which tells each of them once a minute. Give no secret. */

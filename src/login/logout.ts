@@ -1,6 +1,7 @@
 import type { Account } from '../core/account.ts'
 import { areSame, type LeaseResult, type KnownLogin, type NewTokens, type StoredTokens } from '../core/token-store.ts'
-import { Pauses, POLL_MS } from '../core/lease-holder.ts'
+import { pauseForOther, POLL_MS } from '../core/other-owners.ts'
+import { Pauses } from '../core/pauses.ts'
 
 /** What an act ends in its manager: the login that it had at the call. */
 export interface EndedHere extends KnownLogin {
@@ -53,6 +54,6 @@ async function acquireForLogout(account: Account, { login, loginId }: EndedHere)
   for (;;) {
     const lease = await record.acquireForLogout(owner, account.seenVersion, exchangeTimeoutMs, { login, loginId })
     if (lease.kind !== 'busy') return lease
-    await pauses.forOther(record, Math.min(lease.remainingMs, POLL_MS))
+    await pauseForOther(pauses, record, Math.min(lease.remainingMs, POLL_MS))
   }
 }

@@ -1,4 +1,4 @@
-import { failureOfOther } from '../core/failure-of-other.ts'
+import { OTHER_OWNERS } from '../core/other-owners.ts'
 import { checkChoice, checkedDuration, checkText, namesOf, ownOptions } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
 import { member } from '../core/thrown.ts'
@@ -99,7 +99,7 @@ export function storeOn(
   }
   const store: OpenableStore = {
     kind: register.kind,
-    failureOfOther,
+    others: OTHER_OWNERS,
     open: (key, ...owner) => boundRecord(key, (name) => sharedOrPrivate(settings, name, ...owner)),
   }
   return Object.freeze(store)

@@ -16,6 +16,7 @@ export function tabStore(
   const memory = memoryStore() as OpenableStore
   const store: OpenableStore = {
     ...memory,
+    ...memory,
     kind: 'web',
     singleUser: true,
     open(key, clock, reports) {

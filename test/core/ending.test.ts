@@ -93,6 +93,7 @@ describe('given a renewal in flight, when the manager is reset', () => {
   it('then a refresh in flight has spent its refresh token, even if the store forgets nothing', async () => {
     const inner = memoryStore() as OpenableStore
     const store = {
+      ...inner,
       kind: 'test',
       open: (key: string, clock: Clock, reports: StoreReports) => {
         const record = inner.open(key, clock, reports)

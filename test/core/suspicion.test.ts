@@ -325,6 +325,7 @@ describe('given a store that others use too', () => {
   const storeWith = (around: (record: TokenRecord, lease: Lease) => Promise<unknown>) => {
     const inner = memoryStore() as OpenableStore
     const store: OpenableStore = {
+      ...inner,
       kind: 'test',
       open(key, clock, reports) {
         const record = inner.open(key, clock, reports)

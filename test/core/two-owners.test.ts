@@ -158,6 +158,7 @@ it('given a manager that is closed as its claim is granted, then the claim is gi
   let open = (): void => undefined
   const gate = new Promise<void>((resolve) => (open = resolve))
   const slow: OpenableStore = {
+    ...inner,
     kind: 'test',
     open(...given) {
       const record = inner.open(...given)

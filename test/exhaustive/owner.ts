@@ -310,7 +310,7 @@ function isLogin(wish: Wish): wish is Login {
 /** The store. `watch` sees each of its steps. */
 function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
   const opened: OpenableStore = {
-    kind: store.kind,
+    ...store,
     open(...given) {
       const record = store.open(...given)
       return {

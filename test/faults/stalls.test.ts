@@ -184,6 +184,7 @@ describe('given a busy loop that outlasts the claim of a renewal', () => {
       const inner = memoryStore() as OpenableStore
       let claims = 0
       const store: OpenableStore = {
+        ...inner,
         kind: 'test',
         open: (key, given, reports) => {
           const record = inner.open(key, given, reports)

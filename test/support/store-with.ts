@@ -5,7 +5,7 @@ import { memoryStore } from '../../src/index.ts'
 export function storeWith(steps: (record: TokenRecord) => Partial<TokenRecord>): OpenableStore {
   const store = memoryStore() as OpenableStore
   return {
-    kind: store.kind,
+    ...store,
     open(...where) {
       const record = store.open(...where)
       return {
