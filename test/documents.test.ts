@@ -177,7 +177,7 @@ describe('given the code of all documents', () => {
 
 /** What scripts use but do not declare, as in the blocks of TypeScript. */
 const AMBIENT = `
-declare const tokens: import('axios-evergreen').LoginManager
+declare const tokens: import('axios-evergreen/login').LoginManager
 declare const api: import('axios').AxiosInstance
 `
 

@@ -41,12 +41,12 @@ const NEW_MEMBERS: readonly NewMember[] = [
     'src/core/plan.ts',
     'src/login/revocation.ts',
   ]),
-  newMember('axios/attach-options.ts', 'export interface AttachOptions {', ' new_attached?: number;', [
-    'src/axios/attach-bearer.ts',
-  ]),
-  newMember('fetch/with-bearer.ts', 'export interface BearerOptions {', ' new_fetched?: number;', [
-    'src/fetch/with-bearer.ts',
-  ]),
+  newMember(
+    'client/bearer-options.ts',
+    '  origins?: readonly (string | URL)[] | undefined\n',
+    ' new_bearer?: number;',
+    ['src/client/bearer-options.ts'],
+  ),
 ]
 
 /** @returns The sources in which all new members are written. The files themselves stay as they are. */

@@ -1,4 +1,5 @@
-import { createTokenManager, type LoginManager } from 'axios-evergreen'
+import { createTokenManager } from 'axios-evergreen'
+import type { LoginManager } from 'axios-evergreen/login'
 import { oauth2 } from 'axios-evergreen/oauth2'
 import { sqliteStore } from 'axios-evergreen/sqlite'
 import { join } from 'node:path'

@@ -1,7 +1,8 @@
 // A command-line tool, all of whose processes share one login: npm run example cli
 // MY_TOOL_ISSUER=https://your.server MY_TOOL_CLIENT=your-client MY_TOOL_API=https://your.api npm run example cli login
 import axios from 'axios'
-import { attachBearer, isLoginRequired, type LoginManager } from 'axios-evergreen'
+import { attachBearer, isLoginRequired } from 'axios-evergreen'
+import type { LoginManager } from 'axios-evergreen/login'
 import { fromTokenResponse } from 'axios-evergreen/oauth2'
 import { allowInsecureRequests, discovery, None } from 'openid-client'
 import { logInByBrowser } from './by-browser.ts'

@@ -36,7 +36,7 @@ export function attachBearer(
   options: AttachOptions = {},
 ): Attachment {
   checkArguments(instance, tokens)
-  const settings = bearerSettings<AxiosResponse, AttachOptions>('attachBearer', options)
+  const settings = bearerSettings<AxiosResponse>('attachBearer', options)
   return attachmentsOf(instance).attach(tokens, { ...settings, refuses: synchronous(settings.refuses) })
 }
 

@@ -1,24 +1,43 @@
 import { asGiven, checkedFlag, checkFunction, checkText, type Readers, readOptions } from '../core/option-checks.ts'
 import { checkKey, type GivenKey } from '../core/proof-port.ts'
+import type { DPoPKey } from '../core/proofs.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import type { OriginSettings } from './origins.ts'
 
-/** The options that all attachments have. `Answer` is what their client library calls a response. */
-interface GivenOptions<Answer> {
+/** The options of `withBearer`, and of `attachBearer`, which takes all but `overwrite`. */
+export interface BearerOptions<HttpResponse = Response, Verdict = boolean | Promise<boolean>> {
+  /**
+   * Origins that may receive the token. Default: the origin of the token source; with axios also that of `instance.defaults.baseURL`; in a page also
+   * that of the page, whatever `<base href>` says, unless axios has an absolute `baseURL`.
+   */
   origins?: readonly (string | URL)[] | undefined
+  /** Default `Authorization`. With another header no redirect is followed, because axios and fetch remove only `Authorization` across origins. */
   header?: string | undefined
+  /** The word before the token. Default `Bearer`; an empty string sends the bare token. */
   scheme?: string | undefined
-  refuses?: Refuses<Answer> | undefined
+  /**
+   * Whether a response rejects the token. Default: status 401. With axios, `data` is not yet transformed. With fetch, the function may return a promise
+   * and read the body of `response.clone()`, such as the errors of GraphQL under status 200; the caller gets the response when the promise settles. A
+   * response whose `WWW-Authenticate` says that no other token would help (`insufficient_scope`, `insufficient_user_authentication`) renews nothing.
+   */
+  refuses?: ((response: HttpResponse) => Verdict) | undefined
+  /**
+   * Replaces a header that the caller has set, for SDKs that always set one. Default false: such a request is left alone. Requests to other origins
+   * keep their header in any case.
+   */
   overwrite?: boolean | undefined
+  /** Send tokens over plain http to hosts that are not loopback. Default false. */
   allowInsecureHttp?: boolean | undefined
-  dpop?: GivenKey | undefined
+  /**
+   * A key of `axios-evergreen/dpop`, or a promise of one, the same that the source has: each request carries a proof (RFC 9449), is sent once the key has
+   * signed, and follows no redirect. Not with `scheme`, and not with the xhr adapter of axios.
+   */
+  dpop?: DPoPKey | Promise<DPoPKey> | undefined
 }
 
-/** A client whose answers hold their bodies unread may ask it of a body, and wait. */
-export type Refuses<Answer> = (answer: Answer) => boolean | PromiseLike<boolean>
+type GivenOptions<HttpResponse> = BearerOptions<HttpResponse, boolean | PromiseLike<boolean>>
 
-/** An option of one client that is unknown here does not compile. */
-type Unknown<Options> = Readonly<Record<Exclude<keyof Options, keyof GivenOptions<never>>, never>>
+export type Refuses<HttpResponse> = (response: HttpResponse) => boolean | PromiseLike<boolean>
 
 /** All options but those of one client alone. */
 const OPTIONS = {
@@ -32,11 +51,11 @@ const OPTIONS = {
 
 type MoreReaders = Partial<Readers<Pick<GivenOptions<never>, 'overwrite'>>>
 
-export interface BearerSettings<Answer> extends OriginSettings {
+export interface BearerSettings<HttpResponse> extends OriginSettings {
   readonly header: string
   /** The text of the header with this token. */
   readonly text: (token: string) => string
-  readonly refuses: Refuses<Answer>
+  readonly refuses: Refuses<HttpResponse>
   /** Undefined with a client that has no such option. */
   readonly overwrite?: boolean | undefined
   readonly dpop: GivenKey | undefined
@@ -47,17 +66,18 @@ export interface BearerSettings<Answer> extends OriginSettings {
  * @returns The options with their defaults; `origins` has no default here.
  * @throws {TypeError} naming the option.
  */
-export function bearerSettings<
-  Answer extends { readonly status: number },
-  Options extends GivenOptions<Answer> = GivenOptions<Answer>,
->(what: string, options: Options & Unknown<Options>, more: MoreReaders = {}): BearerSettings<Answer> {
+export function bearerSettings<HttpResponse extends { readonly status: number }>(
+  what: string,
+  options: GivenOptions<HttpResponse>,
+  more: MoreReaders = {},
+): BearerSettings<HttpResponse> {
   const { scheme, ...own } = readOptions(`The options of ${what}`, options, { ...OPTIONS, ...more }, '')
   const { dpop, allowInsecureHttp } = own
   if (dpop !== undefined && scheme !== undefined)
     throw new TypeError('scheme must not be given with dpop: it is DPoP (RFC 9449)')
   const origins = givenOrigins(own.origins, allowInsecureHttp)
   const text = textWith(scheme ?? (dpop === undefined ? 'Bearer' : 'DPoP'))
-  return { ...own, origins, text } as BearerSettings<Answer>
+  return { ...own, origins, text } as BearerSettings<HttpResponse>
 }
 
 function headerName(name: string, given: unknown = 'Authorization'): string {
@@ -95,7 +115,7 @@ function textWith(scheme: string): (token: string) => string {
   }
 }
 
-function givenOrigins(origins: GivenOptions<never>['origins'], allowInsecureHttp: boolean): string[] | undefined {
+function givenOrigins(origins: BearerOptions['origins'], allowInsecureHttp: boolean): string[] | undefined {
   if (origins === undefined) return undefined
   if (!Array.isArray(origins)) throw new TypeError('origins must be an array of origins')
   if (origins.length === 0) throw new TypeError('origins must name at least one origin')

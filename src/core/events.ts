@@ -8,7 +8,7 @@ export interface TokenEvents {
   /** A new token is in use. `adopted`: it came from another owner of the store, or through `adopt()`. */
   renewed: {
     by: 'obtain' | 'refresh' | 'adopted'
-    because: RenewalCause
+    because: 'cold' | 'due' | 'expired' | 'refused' | 'forced'
     attempts: number
     durationMs: number
     accessExpiresAt: number
@@ -46,7 +46,7 @@ export interface LoginEvents extends TokenEvents {
 }
 
 /** `cold`: there was no token. `refused`: the API refused the token. `forced`: by `renew()` or `adopt()`. */
-export type RenewalCause = 'cold' | 'due' | 'expired' | 'refused' | 'forced'
+export type RenewalCause = TokenEvents['renewed']['because']
 
 export type AnomalyKind =
   | 'clock-skew' // this machine's clock differs from the service's by more than a minute, or the service set its clock back

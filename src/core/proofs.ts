@@ -19,15 +19,12 @@ export interface ProvingKey extends DPoPKey {
    * @throws {TypeError} naming the member.
    * @throws {TokenError} `ERR_TOKEN_SOURCE` if the key does not sign.
    */
-  prove(request: DPoPRequest): Promise<string>
-}
-
-/** A request that your own code sends. */
-export interface DPoPRequest {
-  readonly method: string
-  readonly url: string | URL
-  readonly token?: string | undefined
-  readonly nonce?: string | undefined
+  prove(request: {
+    readonly method: string
+    readonly url: string | URL
+    readonly token?: string | undefined
+    readonly nonce?: string | undefined
+  }): Promise<string>
 }
 
 /** One request that needs a proof. */

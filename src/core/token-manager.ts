@@ -19,7 +19,7 @@ export interface TokenManager {
    *
    * @throws {TokenError} see `TokenErrorCode`; `signal.reason` when the caller gives up.
    */
-  getAccessToken(options?: WaitOptions): Promise<string>
+  getAccessToken(options?: { signal?: AbortSignal | undefined; maxWaitMs?: number | undefined }): Promise<string>
   /** The token if it may be sent right now, else undefined. Synchronous. If it is due, starts a renewal in the background. */
   peekAccessToken(): string | undefined
   /**
@@ -29,14 +29,17 @@ export interface TokenManager {
    * `ERR_TOKEN_RESPONSE` if the service issued `refused` again. Else as `getAccessToken`.
    * @throws {TypeError} if `refused` is the text of a header in the place of the token.
    */
-  replaceAccessToken(refused: string, options?: WaitOptions): Promise<string>
+  replaceAccessToken(
+    refused: string,
+    options?: { signal?: AbortSignal | undefined; maxWaitMs?: number | undefined },
+  ): Promise<string>
   /**
    * Renews now, however fresh the token is, or joins the renewal in flight. In a cool-down after an unreachable or failing
    * service it makes one attempt. It never breaks a `Retry-After`, the cool-down after refused credentials, or a stop.
    *
    * @throws {TokenError} as `getAccessToken`.
    */
-  renew(options?: WaitOptions): Promise<void>
+  renew(options?: { signal?: AbortSignal | undefined; maxWaitMs?: number | undefined }): Promise<void>
   /**
    * Uses tokens that came from elsewhere: from a page that a server rendered, a vault, another program. A refresh token alone will do: the next caller
    * refreshes. Ends cool-downs and stops, outdates a renewal in flight, and stores the tokens. Takes effect at the call: `adopt` and `reset` happen in

@@ -1,4 +1,4 @@
-import type { ClientAuthentication } from '../oauth2/index.ts'
+import type { OAuth2Options } from '../oauth2/index.ts'
 import { member, parsed } from './protocol.ts'
 import type { Seen } from './recorder.ts'
 
@@ -18,7 +18,7 @@ export class ClientProof {
   }
 
   /** @returns What `clientAuthentication` of `oauth2()` takes. */
-  authentication(secret: string | undefined): ClientAuthentication {
+  authentication(secret: string | undefined): Exclude<OAuth2Options['clientAuthentication'], string | undefined> {
     return (_, { client_id }, body, headers) => {
       this.used = secret === undefined ? 'none' : this.#next
       if (this.used !== 'basic') body.set('client_id', client_id)

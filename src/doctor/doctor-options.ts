@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import type { Client, Login } from '../index.ts'
+import type { ClientCredentials, PasswordCredentials } from '../index.ts'
 import type { Order, PaymentService } from './examination.ts'
 import { Misuse } from './misuse.ts'
 import type { OAuthServer } from './oauth-server.ts'
@@ -159,7 +159,7 @@ function checkOption(name: string, rawName: string, options: Known): void {
   )
 }
 
-function accountIn(env: NodeJS.ProcessEnv): Client | Login {
+function accountIn(env: NodeJS.ProcessEnv): ClientCredentials | PasswordCredentials {
   const read = (first: string, second: string) => {
     const [one = '', other = ''] = [env[first], env[second]]
     const missing = [one === '' && first, other === '' && second].filter((name) => name !== false)

@@ -1,9 +1,9 @@
 import {
-  type Client,
+  type ClientCredentials,
   clientCredentials,
   createTokenManager,
   isTokenError,
-  type Login,
+  type PasswordCredentials,
   loginPassword,
   type TokenGrant,
   type TokenManager,
@@ -25,7 +25,7 @@ import { throttlingHeaders } from './throttling.ts'
 /** The payment service. */
 export interface PaymentService {
   readonly baseUrl: string
-  readonly account: Client | Login
+  readonly account: ClientCredentials | PasswordCredentials
 }
 
 export interface Order {

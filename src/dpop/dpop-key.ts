@@ -2,23 +2,13 @@ import { systemClock } from '../core/clock.ts'
 import { checkFunction, checkObject, checkText, ownOptions } from '../core/option-checks.ts'
 import { comparable } from '../core/key-fit.ts'
 import { PROOFS } from '../core/proof-port.ts'
-import type { DPoPRequest, ProvedRequest, ProvingKey } from '../core/proofs.ts'
+import type { ProvedRequest, ProvingKey } from '../core/proofs.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
-import { type KeyPair, signerOf } from './key-pair.ts'
+import type { ExternalKey } from './external-key.ts'
+import { type KeyPair, signerOf, type WebCryptoKey } from './key-pair.ts'
 import { ProofMaker } from './proof-maker.ts'
-import { type PublicJwk, thumbprintOf, type VerifyingKey, verifyingKeyOf } from './public-jwk.ts'
-
-/** A key that another place holds: an HSM, a KMS, a smart card. */
-export interface ExternalKey {
-  /** The public key alone. For RSA with `alg`. */
-  readonly publicJwk: PublicJwk
-  /**
-   * Signs as JWS wants it (RFC 7518, section 3). For ECDSA: r and s, one after the other, not DER. If it rejects, callers get `ERR_TOKEN_SOURCE`,
-   * and nothing is sent.
-   */
-  sign(data: Uint8Array): Promise<Uint8Array>
-}
+import { thumbprintOf, type VerifyingKey, verifyingKeyOf } from './public-jwk.ts'
 
 /**
  * Makes a DPoP key (RFC 9449) of a key pair of WebCrypto, or of a function that signs. The algorithm follows from the key: ES256, ES384, EdDSA,
@@ -33,7 +23,9 @@ export interface ExternalKey {
  * ```
  * @throws {TypeError} naming what is wrong, and showing nothing of the key: no such key, another algorithm, a private JWK in the place of the public one.
  */
-export function dpopKey(key: KeyPair | ExternalKey): ProvingKey {
+export function dpopKey(
+  key: { readonly publicKey: WebCryptoKey; readonly privateKey: WebCryptoKey } | ExternalKey,
+): ProvingKey {
   checkObject('The key of dpopKey', key)
   checkWebCrypto('dpopKey', 'use bearer tokens')
   if ('publicKey' in key || 'privateKey' in key) {
@@ -54,12 +46,13 @@ function made(verifyingKey: Promise<VerifyingKey>, material: unknown, sign: (dat
   const proofs = new ProofMaker(verifyingKey, sign)
   // A clock of its own: such a proof neither uses nor changes what a manager knows of the servers.
   const clock = { ...systemClock }
-  const prove = async (request: DPoPRequest) => (await proofs.prove(checkedRequest(request), clock)).text
+  const prove = async (request: Parameters<ProvingKey['prove']>[0]) =>
+    (await proofs.prove(checkedRequest(request), clock)).text
   // Not enumerable: printing the key shows its thumbprint at most.
   return Object.freeze(Object.defineProperty({ thumbprint, prove }, PROOFS, { value: proofs }))
 }
 
-function checkedRequest(request: DPoPRequest): ProvedRequest {
+function checkedRequest(request: Parameters<ProvingKey['prove']>[0]): ProvedRequest {
   const { method, url, token, nonce } = ownOptions('The request', request, ['method', 'url', 'token', 'nonce'])
   checkText('method', method)
   const parsed = parsedUrl(String(url))

@@ -3,7 +3,7 @@ import { warnOnce } from '../core/runtime.ts'
 import type { Algorithm, PublicJwk } from './public-jwk.ts'
 
 /** `CryptoKey` of WebCrypto, with or without the types of a browser. */
-type WebCryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
+export type WebCryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 
 /** `CryptoKeyPair` of WebCrypto. */
 export interface KeyPair {

@@ -1,17 +1,8 @@
 import { checkObject } from '../core/option-checks.ts'
 import { base64urlOf, bytesIn } from './base64url.ts'
+import type { ExternalKey } from './external-key.ts'
 
-/** A public key (RFC 7517; RFC 7518, section 6; RFC 8037). */
-export interface PublicJwk {
-  readonly kty?: string | undefined
-  readonly crv?: string | undefined
-  readonly x?: string | undefined
-  readonly y?: string | undefined
-  readonly e?: string | undefined
-  readonly n?: string | undefined
-  /** Needed for RSA only: `PS256` or `RS256`. */
-  readonly alg?: string | undefined
-}
+export type PublicJwk = ExternalKey['publicJwk']
 
 export type Algorithm = 'ES256' | 'ES384' | 'EdDSA' | 'PS256' | 'RS256'
 

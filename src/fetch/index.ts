@@ -3,4 +3,5 @@
  *
  * @module axios-evergreen/fetch
  */
-export { type BearerOptions, withBearer } from './with-bearer.ts'
+export type { BearerOptions } from '../client/bearer-options.ts'
+export { withBearer } from './with-bearer.ts'

@@ -1,5 +1,5 @@
 import { UnauthenticatedRequests } from '../client/unauthenticated-requests.ts'
-import { type BearerSettings, bearerSettings } from '../client/bearer-options.ts'
+import { type BearerOptions, type BearerSettings, bearerSettings } from '../client/bearer-options.ts'
 import { originBindingOf } from '../client/origin-binding.ts'
 import { deliver } from '../client/bearer-request.ts'
 import { grantedOrigins } from '../client/origins.ts'
@@ -7,7 +7,6 @@ import { promised } from '../client/promised.ts'
 import { accessTo, checkManager } from '../client/token-access.ts'
 import { checkedFlag, checkFunction } from '../core/option-checks.ts'
 import { foreignSocket } from '../core/foreign-socket.ts'
-import type { DPoPKey } from '../core/proofs.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { type Given, headerIn, type Input, inputOf, takesHeaders, urlOf, withLastingHeaders } from './call.ts'
 import { snapshotCall, removeHeader } from './call-snapshot.ts'
@@ -15,33 +14,6 @@ import { FetchRequest } from './sending.ts'
 
 /** Where a request leads: its absolute address, and the origin of that. */
 type Target = Pick<URL, 'origin'> & { readonly url: string }
-
-export interface BearerOptions {
-  /** Origins that may receive the token. Default: the origin of the token source, and in a page that of the page. */
-  origins?: readonly (string | URL)[] | undefined
-  /** Default `Authorization`. With another header no redirect is followed (`redirect: 'manual'`): fetch strips only `Authorization` across origins. */
-  header?: string | undefined
-  /** Word before the token. Default `Bearer`; an empty string sends the bare token. */
-  scheme?: string | undefined
-  /**
-   * Says whether a response refuses the token. Default: status 401. It may return a promise, and read the body of `response.clone()` (GraphQL: the refusal stands
-   * in the body under 200). The caller gets the response once the promise has settled. A response whose `WWW-Authenticate` says that no other token
-   * would help (`insufficient_scope`, `insufficient_user_authentication`) renews nothing all the same.
-   */
-  refuses?: ((response: Response) => boolean | Promise<boolean>) | undefined
-  /**
-   * Puts the token in the place of a header that the caller has set, for SDKs that always set one. Default false: such a request is left alone. Requests to
-   * other origins keep their header in any case.
-   */
-  overwrite?: boolean | undefined
-  /** Send tokens over plain http to hosts that are not loopback. Default false. */
-  allowInsecureHttp?: boolean | undefined
-  /**
-   * A key of `axios-evergreen/dpop`, or a promise of one, the same that the source has: each request gets a proof (RFC 9449), fetch is called once the key has signed, and no redirect
-   * is followed. Not with `scheme`.
-   */
-  dpop?: DPoPKey | Promise<DPoPKey> | undefined
-}
 
 /**
  * Gives every request to an allowed origin a fresh token, and replays a request once, with the same bytes, if the API refuses its token. If a token

@@ -3,4 +3,4 @@
  *
  * @module axios-evergreen/web/inspector
  */
-export { inspect, type InspectOptions, type InspectorParent } from './inspect.ts'
+export { inspect, type InspectOptions } from './inspect.ts'

@@ -17,11 +17,6 @@ export interface InspectOptions {
   api?: Pick<AxiosInstance, 'interceptors'> | undefined
 }
 
-/** An `HTMLElement`. */
-export interface InspectorParent {
-  append(...nodes: never[]): void
-}
-
 /**
  * Shows what a manager does, for development: the life of its token as a bar, its phase and counts, its events, and the last minute as an axis.
  * Squares are token calls: green brought a token, orange is tried again, red failed. A blue square is a token adopted from a login or another
@@ -36,11 +31,15 @@ export interface InspectorParent {
  *
  * const stop = inspect(tokens, document.body, { api })
  * ```
- * @param parent Gets the panel as its last child. The panel takes the colours of the page, light or dark.
+ * @param parent An `HTMLElement`. It gets the panel as its last child. The panel takes the colours of the page, light or dark.
  * @returns A function that removes the panel and stops looking.
  * @throws {TypeError} naming the argument.
  */
-export function inspect(tokens: TokenManager, parent: InspectorParent, options: InspectOptions = {}): () => void {
+export function inspect(
+  tokens: TokenManager,
+  parent: { append(...nodes: never[]): void },
+  options: InspectOptions = {},
+): () => void {
   const { api } = checked(tokens, parent, options)
   const page = globalThis as unknown as Page
   const make = maker(page.document)
@@ -84,7 +83,7 @@ export function inspect(tokens: TokenManager, parent: InspectorParent, options: 
 function checked(tokens: unknown, parent: unknown, options: InspectOptions): InspectOptions {
   checkObject('tokens', tokens)
   for (const method of ['status', 'onAny']) checkFunction(`tokens.${method}`, Reflect.get(tokens as object, method))
-  checkFunction('parent.append', (parent as Partial<InspectorParent> | undefined | null)?.append)
+  checkFunction('parent.append', (parent as { append?: unknown } | undefined | null)?.append)
   const { api } = ownOptions('The options of inspect', options, ['api'])
   const { request, response } = (api as Partial<AxiosInstance> | undefined)?.interceptors ?? {}
   const isInstance = [request, response].every((interceptors) => typeof interceptors?.use === 'function')

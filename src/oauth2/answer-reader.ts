@@ -15,7 +15,7 @@ import {
   TWO_HOLDERS,
 } from './document.ts'
 import { ACCESS, lifetimeAmong, refreshLifetimeIn, type ToldLifetime } from './lifetimes.ts'
-import type { OAuth2Settings } from './oauth2-options.ts'
+import type { OAuth2Settings } from './oauth2-settings.ts'
 
 /** Reads the answers of one token endpoint. */
 export class AnswerReader {

@@ -4,7 +4,7 @@ import { type ExchangeContext, internalOf } from '../core/token-source.ts'
 import type { TokenCalls } from '../wire/token-call.ts'
 import { memberOf, type Members } from './document.ts'
 import { metadataAt } from './metadata.ts'
-import type { ServerAddresses } from './oauth2-options.ts'
+import type { ServerAddresses } from './oauth2-settings.ts'
 
 /** Where to call a server, and what it is called. */
 export interface Endpoints {

@@ -1,21 +1,12 @@
 import { member } from '../core/thrown.ts'
 import { type ExchangeContext, internalOf } from '../core/token-source.ts'
 import { checkCredential, fromFunction } from '../wire/credential.ts'
-
-/**
- * Authenticates the client: adds the proof to the body or the headers of a token call. Example: `PrivateKeyJwt(key)` of oauth4webapi.
- */
-export type ClientAuthentication = (
-  as: { issuer: string },
-  client: { client_id: string },
-  body: URLSearchParams,
-  headers: Headers,
-) => void | Promise<void>
+import type { OAuth2Options } from './oauth2-options.ts'
 
 export interface AuthenticatedClient {
   readonly clientId: string
-  readonly clientSecret: string | (() => string | Promise<string>) | undefined
-  readonly method: 'basic' | 'post' | 'none' | ClientAuthentication
+  readonly clientSecret: OAuth2Options['clientSecret']
+  readonly method: NonNullable<OAuth2Options['clientAuthentication']>
 }
 
 /**

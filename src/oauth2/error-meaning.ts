@@ -1,32 +1,23 @@
+import { namesOf } from '../core/option-checks.ts'
 import type { Exchange } from '../core/token-source.ts'
 import { isOAuthError } from '../wire/oauth-errors.ts'
 import { memberOf, type Members } from './document.ts'
+import type { ErrorMeaning, OAuth2Options } from './oauth2-options.ts'
 
-/** What an error word of a server can mean. */
-export const MEANINGS = [
-  'invalid_grant',
-  'invalid_client',
-  'interaction_required',
-  'temporarily_unavailable',
-  'slow_down',
-  'invalid_request',
-] as const
+export const MEANINGS = /* @__PURE__ */ namesOf<Readonly<Record<ErrorMeaning, unknown>>>({
+  invalid_grant: true,
+  invalid_client: true,
+  interaction_required: true,
+  temporarily_unavailable: true,
+  slow_down: true,
+  invalid_request: true,
+})
 
-/** What an error of a server means. */
-export type ErrorMeaning = (typeof MEANINGS)[number]
-
-/** What the words of one server mean: the option `errors`. */
-export type ErrorMeanings = Readonly<Record<string, ErrorMeaning>>
-
-/** What a whole answer means: the option `errors` as a function. `members`: those of its JSON object; none if it is anything else. */
-export type ErrorFunction = (answer: {
-  readonly status: number
-  readonly members: Readonly<Record<string, unknown>>
-}) => ErrorMeaning | undefined
+export type ErrorFunction = Extract<OAuth2Options['errors'], (...given: never) => unknown>
 
 /** The option `errors`, checked. */
 export interface Taught {
-  readonly words: ErrorMeanings
+  readonly words: Readonly<Record<string, ErrorMeaning>>
   readonly judge: ErrorFunction | undefined
 }
 
@@ -88,7 +79,7 @@ export interface Meant {
  *
  * @param judged What the function of the option `errors` has said of it.
  */
-export function errorMeaning(refusing: Refusing, words: ErrorMeanings, judged: ErrorMeaning | undefined): Meant {
+export function errorMeaning(refusing: Refusing, words: Taught['words'], judged: ErrorMeaning | undefined): Meant {
   const { exchange, document } = refusing
   const meant = (word: string) => meaningOfWord(word, words)
   const known = wordsIn(document).filter((word) => meant(word))
@@ -103,15 +94,15 @@ export function errorMeaning(refusing: Refusing, words: ErrorMeanings, judged: E
 }
 
 /** Whether `error` of an answer is a word that the RFCs, the built-in table or the option `errors` know. */
-export function isKnownWord(error: unknown, words: ErrorMeanings): boolean {
+export function isKnownWord(error: unknown, words: Taught['words']): boolean {
   return typeof error === 'string' && meaningOfWord(error, words) !== undefined
 }
 
-function meaningOfWord(word: string, words: ErrorMeanings): string | undefined {
+function meaningOfWord(word: string, words: Taught['words']): string | undefined {
   return taughtMeaning(word, words) ?? DIALECTS.get(word) ?? (isOAuthError(word) ? word : undefined)
 }
 
-function taughtMeaning(word: string, words: ErrorMeanings): string | undefined {
+function taughtMeaning(word: string, words: Taught['words']): string | undefined {
   return Object.hasOwn(words, word) ? words[word] : undefined
 }
 

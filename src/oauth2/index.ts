@@ -3,8 +3,6 @@
  *
  * @module axios-evergreen/oauth2
  */
-export type { ClientAuthentication } from './client-authentication.ts'
-export type { ErrorFunction, ErrorMeaning, ErrorMeanings } from './error-meaning.ts'
 export { fromTokenResponse } from './from-token-response.ts'
 export { oauth2 } from './oauth2.ts'
-export type { GrantFunction, OAuth2Options } from './oauth2-options.ts'
+export type { ErrorMeaning, OAuth2Options } from './oauth2-options.ts'

@@ -1,7 +1,8 @@
 import { quietly } from '../core/thrown.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import type { Members } from './document.ts'
-import { type ErrorFunction, type ErrorMeaning, MEANINGS } from './error-meaning.ts'
+import { type ErrorFunction, MEANINGS } from './error-meaning.ts'
+import type { ErrorMeaning } from './oauth2-options.ts'
 
 /**
  * Asks the function of the option `errors` what an answer means.

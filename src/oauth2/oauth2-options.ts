@@ -1,22 +1,14 @@
-import {
-  asGiven,
-  checkChoice,
-  checkedFlag,
-  checkFunction,
-  checkNumber,
-  checkObject,
-  checkText,
-  ifGiven,
-  type Readers,
-  readOptions,
-} from '../core/option-checks.ts'
 import type { DPoPKey } from '../core/proofs.ts'
-import { checkedSecureUrl } from '../core/secure-origin.ts'
-import { checkCredential } from '../wire/credential.ts'
-import type { TokenCallOptions } from '../wire/token-call.ts'
-import type { AuthenticatedClient, ClientAuthentication } from './client-authentication.ts'
-import { proofKeyOf } from './proof-key.ts'
-import { type ErrorFunction, type ErrorMeanings, MEANINGS, type Taught } from './error-meaning.ts'
+import type { TokenServiceOptions } from '../wire/token-call.ts'
+
+/** What an error of a server means. */
+export type ErrorMeaning =
+  | 'invalid_grant'
+  | 'invalid_client'
+  | 'interaction_required'
+  | 'temporarily_unavailable'
+  | 'slow_down'
+  | 'invalid_request'
 
 export interface OAuth2Options {
   /**
@@ -41,20 +33,40 @@ export interface OAuth2Options {
    * `basic` (default), `post`, `none` (a public client, default without a secret unless `grant` is `client_credentials`; or a client certificate in
    * `transport`), or a function that adds the proof to the body or the headers, such as `PrivateKeyJwt(key)` of oauth4webapi.
    */
-  clientAuthentication?: 'basic' | 'post' | 'none' | ClientAuthentication | undefined
+  clientAuthentication?:
+    | 'basic'
+    | 'post'
+    | 'none'
+    | ((
+        as: { issuer: string },
+        client: { client_id: string },
+        body: URLSearchParams,
+        headers: Headers,
+      ) => void | Promise<void>)
+    | undefined
   /**
    * `client_credentials` (default), or `login`: a person logs in elsewhere, and your code passes the tokens to `adopt()`. Without
    * a refresh token the manager then rejects with `ERR_LOGIN_REQUIRED`. Or a function that returns the parameters of any other grant, `grant_type` among
    * them, and is called at each exchange: a signed assertion (RFC 7523), a token exchange (RFC 8693).
    */
-  grant?: 'client_credentials' | 'login' | GrantFunction | undefined
+  grant?:
+    | 'client_credentials'
+    | 'login'
+    | (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>)
+    | undefined
   /**
    * What the error words of the server mean, if they mean something else there than in the RFCs, or if this package does not know them:
    * `{ unauthorized_client: 'invalid_grant' }`. A word is the `error` of an answer, or its `error_code`, `code`, `type`, `errorType` or `status`. Or a
    * function of the whole answer, its `status` and the `members` of its JSON object, which is asked before the built-in table, and decides under any
    * status; `undefined`: it does not know. If it throws, or gives another word, that counts as `undefined`, and the anomaly `unexpected-response` says so.
    */
-  errors?: ErrorMeanings | ErrorFunction | undefined
+  errors?:
+    | Readonly<Record<string, ErrorMeaning>>
+    | ((response: {
+        readonly status: number
+        readonly members: Readonly<Record<string, unknown>>
+      }) => ErrorMeaning | undefined)
+    | undefined
   /**
    * Called with the members of each answer that is accepted, before its tokens are used: `id_token`, `instance_url`. They hold the tokens. What the function
    * throws reaches nobody.
@@ -82,174 +94,7 @@ export interface OAuth2Options {
   /** Names the account; default `clientId`. Give each login its own name: logins with the same name share one record of a store. */
   account?: string | undefined
   /** Transport settings for token calls only: proxy, agents, adapter, extra headers. Read once. */
-  transport?: TokenCallOptions['transport']
+  transport?: TokenServiceOptions['transport']
   /** Send credentials over plain http to hosts that are not loopback. Default false. */
   allowInsecureHttp?: boolean | undefined
-}
-
-/** Returns the parameters of a grant. */
-export type GrantFunction = () => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
-
-/** `asGiven`: checked with other options. */
-const OPTIONS = {
-  tokenEndpoint: asGiven,
-  issuer: asGiven,
-  revocationEndpoint: asGiven,
-  body: (name, given = 'form') => checkChoice(name, given, ['form', 'json']),
-  clientId: checkedId,
-  clientSecret: asGiven,
-  clientAuthentication: asGiven,
-  grant: checkedGrant,
-  errors: (_, given) => checkedErrors(given),
-  onAnswer: /* @__PURE__ */ ifGiven(checkedCallback),
-  dpop: (_, given) => (given ? proofKeyOf(given as DPoPKey) : undefined),
-  scope: (_, given) => checkedScope(given),
-  parameters: (_, given = {}) => checkedParameters(given as object),
-  refreshTokens: /* @__PURE__ */ ifGiven((name, given) =>
-    checkChoice(name, given, ['single-use', 'reusable'] as const),
-  ),
-  reuseGraceMs: (name, given = 0) => checkNumber(name, given, 0),
-  defaultLifetimeMs: (name, given = 300_000) => checkNumber(name, given, 1),
-  account: /* @__PURE__ */ ifGiven(checkedAccount),
-  transport: asGiven,
-  allowInsecureHttp: checkedFlag,
-} satisfies Readers<{
-  // These are read into another shape.
-  [Name in keyof OAuth2Options]: Name extends 'dpop' | 'errors' | 'parameters' ? unknown : OAuth2Options[Name]
-}>
-
-export type OAuth2Settings = ReturnType<typeof oauth2Settings>
-
-/** Checks the options and adds the defaults. @throws {TypeError | RangeError} naming the option, and its value unless it may be secret. */
-export function oauth2Settings(options: OAuth2Options) {
-  for (const name of ['audience', 'resource'])
-    if (Object.hasOwn(Object(options) as object, name))
-      throw new TypeError(`${name} is no option: write parameters: { ${name} }`)
-  const own = readOptions('The options of oauth2', options, OPTIONS, '')
-  const { clientId, grant, account = clientId, refreshTokens = 'single-use' } = own
-  return {
-    ...own,
-    server: checkedServer(own, own.allowInsecureHttp),
-    client: checkedClient(own),
-    account,
-    refreshTokens,
-    /** Whether a refresh token that comes with client credentials is kept. */
-    keepsAll: own.refreshTokens !== undefined,
-    /** Whether the account is named by `clientId` alone, which many people share. */
-    isUnnamed: own.account === undefined && grant !== 'client_credentials',
-  }
-}
-
-function checkedId(name: string, given: unknown): string {
-  checkCredential(name, given)
-  return given
-}
-
-function checkedAccount(name: string, given: unknown): string {
-  checkText(name, given)
-  return given
-}
-
-function checkedGrant(name: string, given: unknown = 'client_credentials') {
-  if (typeof given === 'function') return given as GrantFunction
-  return checkChoice(name, given, ['client_credentials', 'login'] as const)
-}
-
-function checkedCallback(name: string, given: unknown) {
-  checkFunction(name, given)
-  return given as NonNullable<OAuth2Options['onAnswer']>
-}
-
-/** The addresses of a server, as far as the options name them. */
-export interface ServerAddresses {
-  readonly tokenEndpoint: URL | undefined
-  readonly revocationEndpoint: URL | undefined
-  /** An issuer that is given as text must be named by the metadata character by character. */
-  readonly issuer: string | URL | undefined
-  readonly allowInsecureHttp: boolean
-}
-
-const NO_ADDRESS =
-  'tokenEndpoint must be a URL, got undefined: is the environment variable set? Otherwise give tokenEndpoint or issuer'
-
-type Addresses = Pick<OAuth2Options, 'tokenEndpoint' | 'revocationEndpoint' | 'issuer'>
-
-function checkedServer(own: Addresses, allowInsecureHttp: boolean): ServerAddresses {
-  const checked = (name: 'tokenEndpoint' | 'revocationEndpoint') => {
-    const url = checkedSecureUrl(name, own[name], allowInsecureHttp)
-    if (url.hash !== '') throw new TypeError(`${name} must have no fragment (RFC 6749, section 3.2)`)
-    return url
-  }
-  const { issuer } = own
-  if (own.tokenEndpoint === undefined && issuer === undefined) throw new TypeError(NO_ADDRESS)
-  const tokenEndpoint = own.tokenEndpoint === undefined && issuer !== undefined ? undefined : checked('tokenEndpoint')
-  const revocationEndpoint = own.revocationEndpoint === undefined ? undefined : checked('revocationEndpoint')
-  if (!tokenEndpoint) {
-    const { search, hash, pathname } = checkedSecureUrl('issuer', issuer, allowInsecureHttp)
-    if (pathname.includes('/.well-known/'))
-      throw new TypeError('issuer must be the issuer itself, without /.well-known/ and what follows')
-    if (search || hash) throw new TypeError('issuer must have no query and no fragment (RFC 8414, section 2)')
-  } else if (issuer !== undefined && !(issuer instanceof URL)) checkText('issuer', issuer)
-  return { tokenEndpoint, revocationEndpoint, issuer, allowInsecureHttp }
-}
-
-function checkedErrors(errors: unknown = {}): Taught {
-  if (typeof errors === 'function') return { words: {}, judge: errors as ErrorFunction }
-  checkObject('errors', errors)
-  const words = { ...(errors as ErrorMeanings) }
-  for (const [word, meaning] of Object.entries(words)) checkChoice(`errors.${word}`, meaning, MEANINGS)
-  return { words, judge: undefined }
-}
-
-type Client = Pick<OAuth2Options, 'clientId' | 'clientSecret' | 'clientAuthentication' | 'grant'>
-
-function checkedClient({ clientId, clientSecret, clientAuthentication, grant }: Client) {
-  // A public client may not use client credentials (RFC 6749, section 4.4): without a secret, an environment variable is not set.
-  const isPublic = clientSecret === undefined && grant !== 'client_credentials'
-  const method = clientAuthentication ?? (isPublic ? 'none' : 'basic')
-  if (typeof method !== 'function') checkChoice('clientAuthentication', method, ['basic', 'post', 'none'])
-  if (method === 'none' && clientSecret !== undefined)
-    throw new TypeError("clientSecret must not be given with clientAuthentication 'none', which does not send it")
-  if (typeof clientSecret === 'function') checkFunction('clientSecret', clientSecret)
-  else if (clientSecret !== undefined || method === 'basic' || method === 'post')
-    checkCredential('clientSecret', clientSecret)
-  return { clientId, clientSecret, method } satisfies AuthenticatedClient
-}
-
-/** @returns The scope tokens (RFC 6749, section 3.3). */
-function checkedScope(scope: unknown = []): readonly string[] {
-  if (typeof scope !== 'string' && !Array.isArray(scope)) throw new TypeError('scope must be text, or a list of texts')
-  const scopeTokens = (Array.isArray(scope) ? (scope as unknown[]) : scope.split(' ')).filter((one) => one !== '')
-  if (scopeTokens.every((one) => typeof one === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(one)))
-    return scopeTokens as string[]
-  throw new TypeError('scope must be words of visible ASCII characters without " and \\, with spaces between')
-}
-
-/** Parameters that other options, or the exchange, set. */
-const DECIDED = ['grant_type', 'client_id', 'client_secret', 'refresh_token', 'scope']
-
-/** @returns A copy, sorted by name: the id of the source must not depend on the order. */
-function checkedParameters(parameters: object): [name: string, value: string][] {
-  checkObject('parameters', parameters)
-  // URLSearchParams, a Map and a list would be sent as nothing.
-  if (Symbol.iterator in parameters) throw new TypeError('parameters must be a plain object: use Object.fromEntries')
-  return Object.entries(parameters)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, value]: [string, unknown]) => {
-      if (DECIDED.includes(name)) throw new TypeError(`parameters must not hold ${name}: there are options for it`)
-      checkText(`parameters.${name}`, value)
-      return [name, value]
-    })
-}
-
-/** @returns What the `grant` function gave. @throws {TypeError} that shows no value */
-export function checkedGrantParameters(given: unknown): Readonly<Record<string, string>> {
-  checkObject('the parameters', given)
-  const parameters = Object.assign(Object.create(null) as Record<string, string>, given)
-  checkText('grant_type', parameters.grant_type)
-  // It would work once: the manager does not have this token, so each renewal would present the same one.
-  if (parameters.grant_type === 'refresh_token')
-    throw new TypeError("grant_type must not be refresh_token: use grant: 'login' and adopt() of the token manager")
-  for (const [name, value] of Object.entries(parameters)) checkText(name, value)
-  return parameters
 }

@@ -6,4 +6,3 @@
 export { postgresStore, type PostgresStoreOptions } from './postgres-store.ts'
 export type { PostgresClient } from './postgres-register.ts'
 export { createTableStatement } from './table.ts'
-export type { EncryptionKey } from '../store/sealed-box.ts'

@@ -5,4 +5,3 @@
  */
 export { redisStore, type RedisStoreOptions } from './redis-store.ts'
 export type { RedisClient } from './command.ts'
-export type { EncryptionKey } from '../store/sealed-box.ts'

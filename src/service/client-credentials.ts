@@ -3,12 +3,14 @@ import { type ExchangeContext, tellsCredentials, type TokenGrant, type TokenSour
 import { lifetimeIn } from '../wire/lifetime.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
 import { TokenDocument, VARIANT_A, VARIANT_B } from './token-document.ts'
-import { SERVICE_OPTIONS, TokenEndpoint, type TokenServiceOptions } from './token-endpoint.ts'
+import type { TokenServiceOptions } from '../wire/token-call.ts'
+import { SERVICE_OPTIONS, TokenEndpoint } from './token-endpoint.ts'
 
-export type ClientCredentialsOptions = TokenServiceOptions & (Client | ProvidedCredentials<Client>)
+export type ClientCredentialsOptions = TokenServiceOptions &
+  (ClientCredentials | ProvidedCredentials<ClientCredentials>)
 
 /** The credentials of Variant A (specification, section 2.1). */
-export interface Client {
+export interface ClientCredentials {
   clientId: string
   clientSecret: string
 }
@@ -31,10 +33,10 @@ export interface Client {
  * @throws {TypeError} naming the option.
  */
 export function clientCredentials(options: ClientCredentialsOptions): TokenSource {
-  return new ClientCredentials(options)
+  return new ClientCredentialsSource(options)
 }
 
-class ClientCredentials implements TokenSource {
+class ClientCredentialsSource implements TokenSource {
   readonly #endpoint: TokenEndpoint
   readonly #client
 

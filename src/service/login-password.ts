@@ -16,15 +16,16 @@ import { isAuthentic } from './response-signature.ts'
 import { type Moment, momentOf, ServiceClock } from './service-clock.ts'
 import { parseTimestamp } from './timestamp.ts'
 import { type TokenAnswer, TokenDocument, VARIANT_A, VARIANT_B } from './token-document.ts'
-import { SERVICE_OPTIONS, TokenEndpoint, type TokenServiceOptions } from './token-endpoint.ts'
+import type { TokenServiceOptions } from '../wire/token-call.ts'
+import { SERVICE_OPTIONS, TokenEndpoint } from './token-endpoint.ts'
 
 export type LoginPasswordOptions = TokenServiceOptions & {
   /** Verify `meta.sign` of obtain responses; a missing or wrong one is refused with `ERR_SIGNATURE`. Default true. */
   verifySignature?: boolean | undefined
-} & (Login | ProvidedCredentials<Login>)
+} & (PasswordCredentials | ProvidedCredentials<PasswordCredentials>)
 
 /** The credentials of Variant B (specification, section 2.3). */
-export interface Login {
+export interface PasswordCredentials {
   login: string
   password: string
 }
@@ -109,7 +110,7 @@ class LoginPassword implements TokenSource {
   }
 
   /** Asks for the credentials after a refresh. The refresh token is spent by then: no failure may count as `not-sent`. */
-  async #askAfter({ address, status }: TokenAnswer): Promise<Login> {
+  async #askAfter({ address, status }: TokenAnswer): Promise<PasswordCredentials> {
     try {
       return await this.#login.ask()
     } catch (cause) {
@@ -127,7 +128,7 @@ class LoginPassword implements TokenSource {
   async #acceptMeta(
     document: TokenDocument,
     answer: TokenAnswer,
-    credentials: () => Login | Promise<Login>,
+    credentials: () => PasswordCredentials | Promise<PasswordCredentials>,
     sent: Moment,
     { report }: ExchangeContext,
   ): Promise<void> {
@@ -195,7 +196,11 @@ function checkVariant(document: TokenDocument): void {
 }
 
 /** @throws {TokenError} `ERR_SIGNATURE` */
-async function verify(document: TokenDocument, answer: TokenAnswer, { login, password }: Login): Promise<void> {
+async function verify(
+  document: TokenDocument,
+  answer: TokenAnswer,
+  { login, password }: PasswordCredentials,
+): Promise<void> {
   const signed = {
     time: textOf(document.meta('time')),
     refresh: textOf(document.attribute('refresh')),

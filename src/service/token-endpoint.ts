@@ -3,14 +3,9 @@ import { checkedSecureUrl } from '../core/secure-origin.ts'
 import type { Exchange, ExchangeContext } from '../core/token-source.ts'
 import { refused } from '../wire/error-response.ts'
 import { isSuccess } from '../wire/token-response.ts'
-import { type TokenCallOptions, TokenCalls } from '../wire/token-call.ts'
+import { TokenCalls, type TokenServiceOptions } from '../wire/token-call.ts'
 import { adviceFor, failureOf } from './error-advice.ts'
 import { USE_OAUTH, oauthErrorOf, requestDocument, serviceCodeOf, type TokenAnswer } from './token-document.ts'
-
-export interface TokenServiceOptions extends TokenCallOptions {
-  /** `{base_url}` of the specification, with or without trailing slash, path prefix allowed. */
-  baseUrl: string | URL
-}
 
 export const SERVICE_OPTIONS = {
   baseUrl: asGiven,

@@ -5,4 +5,3 @@
  */
 export { sqliteStore, type SqliteStoreOptions } from './sqlite-store.ts'
 export type { SqliteDatabase } from './sqlite-database.ts'
-export type { EncryptionKey } from '../store/sealed-box.ts'

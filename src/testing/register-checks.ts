@@ -3,11 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type CheckedRegister, recorded, type Step, unexplainedIn } from './history.ts'
 
-interface Opened {
-  readonly register: CheckedRegister
-  /** Closes the register that `create` has opened. */
-  readonly end?: () => Promise<void>
-}
+type Opened = Awaited<ReturnType<Parameters<typeof tokenRegisterChecks>[0]>>
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -26,11 +22,28 @@ const REST_MS = 300
  *
  * for (const { name, run } of tokenRegisterChecks(() => Promise.resolve({ register }))) it(name, run)
  * ```
- * @param create Opens the register, each time on a new connection if it uses connections. All opened registers must share their values.
+ * @param create Opens the register, each time on a new connection if it uses connections. All opened registers must share their values. `end` closes it.
  * @returns The checks. `run` rejects with an `AssertionError` that says what was expected.
  */
 export function tokenRegisterChecks(
-  create: () => Promise<{ register: CheckedRegister; end?: () => Promise<void> }>,
+  create: () => Promise<{
+    register: {
+      readonly kind: string
+      read(key: string): Promise<{
+        readonly value?: string | undefined
+        readonly now: number
+        readonly epoch?: string | null | undefined
+      }>
+      replace(
+        key: string,
+        expected: string | undefined,
+        value: string,
+        keepMs: number,
+        epoch?: string,
+      ): Promise<boolean>
+    }
+    end?: () => Promise<void>
+  }>,
 ): { name: string; run: () => Promise<void> }[] {
   return Object.entries(CHECKS).map(([name, check]) => ({
     name,

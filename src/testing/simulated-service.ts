@@ -11,7 +11,6 @@ import { serviceSettings } from './service-options.ts'
 import { serve } from './serving.ts'
 import { loginOf, type SimulatedLogin } from './simulated-login.ts'
 import { type Answer, refusal } from './token-document.ts'
-import type { Client, Login } from './token-endpoint.ts'
 import { throttleOf, tokenEndpoint } from './token-endpoint.ts'
 import { newFamily, TokenLedger } from './token-ledger.ts'
 
@@ -37,9 +36,9 @@ export interface SimulatedService {
    */
   readonly loginEndpoint: string
   /** The credentials that Variant A and `tokenEndpoint` accept; random for each service. */
-  readonly client: Client
+  readonly client: { clientId: string; clientSecret: string }
   /** The credentials Variant B accepts; random for each service. */
-  readonly login: Login
+  readonly login: { login: string; password: string }
   /**
    * Every request served, oldest first; it grows as requests are answered, dropped or left hanging. `at` is that moment,
    * epoch ms of this machine; `path` is as received, query included; `status` is 0 where no answer was sent. A request

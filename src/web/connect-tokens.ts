@@ -3,9 +3,6 @@ import type { LoginManager } from '../core/token-manager.ts'
 import { Link, type Postable } from './worker-link.ts'
 import { WorkerTokens } from './worker-tokens.ts'
 
-/** What a page can post to: a dedicated worker, a service worker, a `MessagePort`, or what has one: a shared worker. */
-export type WorkerLike = Postable | { readonly port: Postable }
-
 /** The longest time until the worker has loaded, and answers. */
 const CONNECT_LIMIT_MS = 30_000
 
@@ -28,14 +25,18 @@ const CONNECT_LIMIT_MS = 30_000
  * @throws {TypeError} naming the argument.
  * @throws {TokenError} `ERR_WAIT_TIMEOUT` if no worker answers within 30 s. Of a wait: also if the worker ended before it answered.
  */
-export async function connectTokens(worker: WorkerLike): Promise<LoginManager> {
+export async function connectTokens(
+  worker:
+    | { postMessage(message: unknown, transfer: never): void }
+    | { readonly port: { postMessage(message: unknown, transfer: never): void } },
+): Promise<LoginManager> {
   const link = new Link(postableIn(worker))
   const { state } = await link.ask('connect', CONNECT_LIMIT_MS)
   return new WorkerTokens(link, state)
 }
 
 /** @throws {TypeError} Windows and broadcast channels have `postMessage`, too, but no worker hears them. */
-function postableIn(worker: WorkerLike): Postable {
+function postableIn(worker: Postable | { readonly port: Postable }): Postable {
   checkObject('worker', worker)
   const target: object = 'port' in worker ? worker.port : worker
   if (!['start', 'terminate', 'scriptURL'].some((name) => name in Object(target)))

@@ -19,9 +19,10 @@ import { parseRetryAfter } from './http-date.ts'
 import { checkNotFromProxy, throughProxy } from './proxy.ts'
 import { unheldTransport } from './unheld-transport.ts'
 
-/** The transport of the calls to a token service. */
-export interface TokenCallOptions {
-  /** Transport settings for token calls only: proxy, agents, adapter, extra headers. Read once. */
+export interface TokenServiceOptions {
+  /** `{base_url}` of the specification, with or without trailing slash, path prefix allowed. */
+  baseUrl: string | URL
+  /** Transport settings for token requests only: proxy, agents, adapter, extra headers. Read once. */
   transport?:
     | Pick<AxiosRequestConfig, 'adapter' | 'headers' | 'httpAgent' | 'httpsAgent' | 'proxy' | 'socketPath' | 'lookup'>
     | undefined
@@ -29,7 +30,7 @@ export interface TokenCallOptions {
   allowInsecureHttp?: boolean | undefined
 }
 
-type Transport = NonNullable<TokenCallOptions['transport']>
+type Transport = NonNullable<TokenServiceOptions['transport']>
 
 const TRANSPORT = {
   adapter: checkedAdapters,

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import axios, { AxiosError, AxiosHeaders } from 'axios'
 import ts from 'typescript'
 import * as evergreen from '../../src/index.ts'
+import type { LoginStatus } from '../../src/login/index.ts'
 import type * as Errors from '../../src/core/errors.ts'
 import { fromTokenResponse, oauth2 } from '../../src/oauth2/index.ts'
 import { startTokenService } from '../../src/testing/index.ts'
@@ -13,7 +14,7 @@ import { fences } from '../support/document-code.ts'
 const { attachBearer, createTokenManager, isLoginRequired, memoryStore, TokenError } = evergreen
 
 const manager = (login: 'present' | 'required' | undefined) => ({
-  status: () => ({ login }) as evergreen.LoginStatus as evergreen.TokenStatus,
+  status: () => ({ login }) as LoginStatus as evergreen.TokenStatus,
 })
 const config = { headers: new AxiosHeaders() }
 const responded = (status: number) => ({ status, statusText: '', data: '', headers: {}, config })

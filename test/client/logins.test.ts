@@ -1,17 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
-import {
-  createTokenManager,
-  isTokenError,
-  memoryStore,
-  TokenError,
-  type LoginManager,
-  type LoginSource,
-} from '../../src/index.ts'
+import { createTokenManager, isTokenError, memoryStore, TokenError } from '../../src/index.ts'
+import { type LoginManager, type LoginSource, person as layer } from '../../src/login/index.ts'
 import { refusal, startApi } from '../axios/support/api-server.ts'
 import { failureOf, gate, until } from '../axios/support/turns.ts'
 import { DOORS } from './support/doors.ts'
 import { startLogins } from './support/logins.ts'
-import { person as layer } from '../../src/login/index.ts'
 
 const POST = { method: 'POST', body: '{"from":"alice"}' }
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
-import { memoryStore, type LoginManager, type TokenSource } from '../../src/index.ts'
+import { memoryStore, type TokenSource } from '../../src/index.ts'
+import { type LoginManager, person } from '../../src/login/index.ts'
 import type { ManagerInternals } from '../../src/core/manager-internals.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 import { held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { settle } from '../support/watched-clock.ts'
-import { person } from '../../src/login/index.ts'
 
 /** Only a person can obtain its tokens. It knows what it was asked to revoke. */
 class LoginSource extends ScriptedSource {

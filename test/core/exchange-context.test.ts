@@ -13,14 +13,18 @@ import { manualClock, type SimulatedService, startTokenService } from '../../src
 import { settle } from '../support/watched-clock.ts'
 
 let service: SimulatedService
-beforeEach(async () => {
-  service = await startTokenService()
-})
-afterEach(() => service.close())
+const withService = () => {
+  beforeEach(async () => {
+    service = await startTokenService()
+  })
+  afterEach(() => service.close())
+}
 
 const PUBLIC = ['clock', 'context', 'exchange', 'report', 'signal']
 
 describe('given a source of the user', () => {
+  withService()
+
   it('when the manager calls it, then its context has the public members, and one symbol for the sources of this package', async () => {
     const contexts: ExchangeContext[] = []
     const grant = { accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r', context: 'here' }
@@ -69,6 +73,8 @@ describe('given a source of the user', () => {
 })
 
 describe('given a context that the manager has not made', () => {
+  withService()
+
   const keys = crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign', 'verify'])
   const sources: [string, () => TokenSource | Promise<TokenSource>][] = [
     ['clientCredentials', () => clientCredentials({ baseUrl: service.baseUrl, credentials: () => service.client })],

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { type LoginManager, createTokenManager, memoryStore, type TokenManagerOptions } from '../../src/index.ts'
+import { createTokenManager, memoryStore, type TokenManagerOptions } from '../../src/index.ts'
+import type { LoginManager } from '../../src/login/index.ts'
 import { redisStore, type RedisStoreOptions } from '../../src/redis/index.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
 import {
-  type LoginManager,
   type AdoptedGrant,
   createTokenManager,
   type ExchangeContext,
@@ -10,12 +9,12 @@ import {
   type TokenManagerOptions,
   type TokenSource,
 } from '../../src/index.ts'
+import { type LoginManager, type LoginLayer, person } from '../../src/login/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { logged } from '../support/canary.ts'
 import { listen, outcome } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
-import { type LoginLayer, person } from '../../src/login/index.ts'
 
 const LOGIN: AdoptedGrant = {
   accessToken: 'adopted',

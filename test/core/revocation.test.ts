@@ -1,14 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import {
-  memoryStore,
-  TokenError,
-  type TokenErrorDetails,
-  type LoginManager,
-  type TokenSource,
-} from '../../src/index.ts'
+import { memoryStore, TokenError, type TokenErrorDetails, type TokenSource } from '../../src/index.ts'
+import { type LoginManager, person } from '../../src/login/index.ts'
 import { held, type Managed, manage, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
-import { person } from '../../src/login/index.ts'
 
 type Given = Parameters<NonNullable<TokenSource['revoke']>>[0]
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import { type KeyPair, webKey } from '../../src/dpop/index.ts'
+import { webKey } from '../../src/dpop/index.ts'
+import type { KeyPair } from '../../src/dpop/key-pair.ts'
 import { fakeIndexedDb } from '../support/indexed-db.ts'
 import { verified } from './support/verifier.ts'
 

@@ -1,5 +1,5 @@
 import type { RecordState } from '../../src/record/record-shape.ts'
-import type { LoginEvents } from '../../src/index.ts'
+import type { LoginEvents } from '../../src/login/index.ts'
 import type { Owner, Told } from './owner.ts'
 import { reach } from './reached.ts'
 import type { Scope } from './scope.ts'

@@ -5,10 +5,10 @@ import {
   createTokenManager,
   type TokenError,
   type TokenGrant,
-  type LoginManager,
   type TokenSource,
   type TokenStore,
 } from '../../src/index.ts'
+import type { LoginManager } from '../../src/login/index.ts'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { hashOf } from './hash.ts'
 import type { Watch } from './watch.ts'

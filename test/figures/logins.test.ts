@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { type LoginSource, createTokenManager, TokenError } from '../../src/index.ts'
+import { createTokenManager, TokenError } from '../../src/index.ts'
+import { type LoginSource, person } from '../../src/login/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { part } from '../support/part.ts'
 import { liveThrough, type Outage } from './many-logins.ts'
-import { person } from '../../src/login/index.ts'
 
 const OUTAGES: [string, Pick<Outage, 'durationMs' | 'allWake'>][] = [
   ...part([2, 10, 30, 60, 120], [60]).map((s): [string, { durationMs: number }] => [

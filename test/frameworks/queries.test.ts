@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import axios, { type AxiosInstance } from 'axios'
 import { storeOf } from '../../examples/pages/queries/rtk.ts'
 import { queryClientOf } from '../../examples/pages/queries/tanstack.ts'
-import { attachBearer, createTokenManager, type LoginManager, type TokenSource } from '../../src/index.ts'
+import { attachBearer, createTokenManager, type TokenSource } from '../../src/index.ts'
+import { type LoginManager, session } from '../../src/login/index.ts'
 import { oauth2 } from '../../src/oauth2/index.ts'
 import { type SimulatedService, startTokenService } from '../../src/testing/index.ts'
-import { session } from '../../src/login/index.ts'
 
 let service: SimulatedService
 let tokens: LoginManager

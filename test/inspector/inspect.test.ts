@@ -2,11 +2,12 @@
 import { expect, describe, it } from '@jest/globals'
 import axios from 'axios'
 import { createTokenManager, type TokenManager } from '../../src/index.ts'
-import { inspect, type InspectOptions, type InspectorParent } from '../../src/inspector/index.ts'
+import { inspect, type InspectOptions } from '../../src/inspector/index.ts'
 import { failureOf } from '../axios/support/turns.ts'
 
 /** The part of the page that these tests use. */
-interface Panel extends InspectorParent {
+interface Panel {
+  append(...nodes: never[]): void
   readonly textContent: string
   readonly childElementCount: number
   querySelectorAll(selector: string): ArrayLike<{ readonly title: string }>

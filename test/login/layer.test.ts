@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals'
-import { createTokenManager, type LoginManager, type LoginSource, TokenError } from '../../src/index.ts'
+import { createTokenManager, TokenError } from '../../src/index.ts'
+import type { LoginManager, LoginSource } from '../../src/login/index.ts'
 import * as layers from '../../src/login/index.ts'
 
 const SOURCE = {

@@ -1,18 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import {
-  createTokenManager,
-  TokenError,
-  type LoginManager,
-  type TokenManagerOptions,
-  type TokenSource,
-} from '../../src/index.ts'
+import { createTokenManager, TokenError, type TokenManagerOptions, type TokenSource } from '../../src/index.ts'
+import { type LoginManager, person } from '../../src/login/index.ts'
 import { OnePage } from '../../src/login/one-page.ts'
 import { ServerCalls } from '../../src/mcp/server-calls.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { failureOf } from '../axios/support/turns.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
-import { person } from '../../src/login/index.ts'
 
 const SERVER = 'https://mcp.example/mcp'
 const LOGIN = { accessToken: 'access', accessLifetimeMs: 60_000, refreshToken: 'refresh' }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { createTokenManager, type LoginManager } from '../../src/index.ts'
+import { createTokenManager } from '../../src/index.ts'
+import type { LoginManager } from '../../src/login/index.ts'
 import type { OAuth2Options } from '../../src/oauth2/index.ts'
 import { fromTokenResponse } from '../../src/oauth2/index.ts'
 import { manualClock } from '../../src/testing/index.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { AxiosAdapter } from 'axios'
-import { type LoginManager, createTokenManager } from '../../src/index.ts'
+import { createTokenManager } from '../../src/index.ts'
+import type { LoginManager } from '../../src/login/index.ts'
 import type { OAuth2Options } from '../../src/oauth2/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { answering } from '../service/world.ts'

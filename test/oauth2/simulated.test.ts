@@ -1,12 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import axios from 'axios'
-import {
-  type LoginManager,
-  attachBearer,
-  clientCredentials,
-  createTokenManager,
-  type TokenManagerOptions,
-} from '../../src/index.ts'
+import { attachBearer, clientCredentials, createTokenManager, type TokenManagerOptions } from '../../src/index.ts'
+import type { LoginManager } from '../../src/login/index.ts'
 import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
 import { type SimulatedServiceOptions, startTokenService } from '../../src/testing/index.ts'
 import { listen } from '../support/managed.ts'

@@ -1,4 +1,5 @@
-import { isTokenError, type TokenManager, type WaitOptions } from '../../src/index.ts'
+import { isTokenError, type TokenManager } from '../../src/index.ts'
+import type { WaitOptions } from '../../src/core/waiting-room.ts'
 import { type ExchangeWatch, hardSkewOf, skewOf } from './exchange-watch.ts'
 import type { Promises } from './promises.ts'
 import type { RotatingService } from './rotating-service.ts'

@@ -3,14 +3,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { DPoPKey } from '../../src/core/proofs.ts'
-import { createTokenManager, TokenError, type LoginManager } from '../../src/index.ts'
+import { createTokenManager, TokenError } from '../../src/index.ts'
+import { type LoginManager, person } from '../../src/login/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import type { Asked, Door, Send } from '../client/support/doors.ts'
 import { sha256, verified } from '../dpop/support/verifier.ts'
 import { settle } from '../support/watched-clock.ts'
 import type { DoorAct, DoorCourse, DoorRequest, Turn } from './doors-course.ts'
 import { DATA, HEADERS, Objects } from './given-objects.ts'
-import { person } from '../../src/login/index.ts'
 
 /** How often the courses went where the attachments could differ. */
 export interface Met {

@@ -1,5 +1,6 @@
 import { internalsOf } from '../../src/core/manager-internals.ts'
-import { createTokenManager, isTokenError, type LoginManager, type TokenGrant } from '../../src/index.ts'
+import { createTokenManager, isTokenError, type TokenGrant } from '../../src/index.ts'
+import type { LoginManager } from '../../src/login/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { WatchedRegister } from '../support/memory-register.ts'

@@ -1,6 +1,7 @@
 import axios, { type AxiosAdapter, AxiosError, type AxiosInstance } from 'axios'
 import { withBearer } from '../../src/fetch/index.ts'
-import { type Attachment, attachBearer, isTokenError, type LoginManager } from '../../src/index.ts'
+import { type Attachment, attachBearer, isTokenError } from '../../src/index.ts'
+import type { LoginManager } from '../../src/login/index.ts'
 import type { ManualClock } from '../../src/testing/manual-clock.ts'
 import type { Door, Which } from './login-course.ts'
 import type { LoginActs } from './login-acts.ts'

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { expect, it } from '@jest/globals'
-import { createTokenManager, type LoginManager, type TokenSource, type TokenStore } from '../../src/index.ts'
+import { createTokenManager, type TokenSource, type TokenStore } from '../../src/index.ts'
+import type { LoginManager } from '../../src/login/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
 import { redisStore, type RedisStoreOptions } from '../../src/redis/index.ts'
 import { sqliteStore } from '../../src/sqlite/index.ts'

@@ -3,7 +3,11 @@ import { describe, expect, it } from '@jest/globals'
 import type { AxiosAdapter } from 'axios'
 import { TokenError } from '../../src/core/errors.ts'
 import { createTokenManager } from '../../src/create-token-manager.ts'
-import { clientCredentials, type Client, type ClientCredentialsOptions } from '../../src/service/client-credentials.ts'
+import {
+  clientCredentials,
+  type ClientCredentials,
+  type ClientCredentialsOptions,
+} from '../../src/service/client-credentials.ts'
 import type { ProvidedCredentials } from '../../src/service/credentials.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { client, failureOf, grantText, misuse, obtain, response, sourceAt } from './world.ts'
@@ -131,10 +135,10 @@ describe('given credentials that something has damaged on their way', () => {
 })
 
 describe('given a function that provides credentials', () => {
-  it.each<[string, (given: Client) => Client | Promise<Client>]>([
+  it.each<[string, (given: ClientCredentials) => ClientCredentials | Promise<ClientCredentials>]>([
     ['at once', (given) => given],
     ['later', (given) => Promise.resolve(given)],
-    ['as a thenable', (given) => ({ then: (resolve: (value: Client) => void) => resolve(given) }) as never],
+    ['as a thenable', (given) => ({ then: (resolve: (value: ClientCredentials) => void) => resolve(given) }) as never],
   ])('when it answers %s, then it is asked once for each exchange', async (_, provide) => {
     let asked = 0
     const { source, sent } = recording({
@@ -156,7 +160,7 @@ describe('given a function that provides credentials', () => {
   it('when members of its answer are counted, then each is read once, and the answer stays as it is (F92)', async () => {
     const read: string[] = []
     const answer = new Proxy(Object.freeze({ ...client }), {
-      get(target, name: keyof Client) {
+      get(target, name: keyof ClientCredentials) {
         if (name in target) read.push(name)
         return Reflect.get(target, name)
       },
@@ -313,7 +317,7 @@ describe('given a function that provides credentials', () => {
 })
 
 describe('given the account of a source', () => {
-  const idWith = (given: Partial<ProvidedCredentials<Client>>) =>
+  const idWith = (given: Partial<ProvidedCredentials<ClientCredentials>>) =>
     recording({ credentials: () => client, ...given }).source.id
 
   it('when credentials are provided and nobody names it, then the id is empty, before and after an exchange', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import axios, { type AxiosAdapter } from 'axios'
-import { loginPassword, type Login, memoryStore, type TokenStore } from '../../src/index.ts'
+import { loginPassword, memoryStore, type PasswordCredentials, type TokenStore } from '../../src/index.ts'
 import { internalOf } from '../../src/core/token-source.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -19,7 +19,7 @@ let before: SimulatedService
 let after: SimulatedService
 let current: SimulatedService
 /** What the secret manager holds. */
-let secret: () => Login | Promise<Login>
+let secret: () => PasswordCredentials | Promise<PasswordCredentials>
 
 beforeEach(async () => {
   ;[before, after] = await Promise.all([startTokenService(), startTokenService()])

@@ -8,7 +8,7 @@ import type { AnomalyKind } from '../../src/core/events.ts'
 import { checkedGrant } from '../../src/core/grant.ts'
 import type { TokenGrant, TokenSource } from '../../src/core/token-source.ts'
 import { clientCredentials } from '../../src/service/client-credentials.ts'
-import type { TokenServiceOptions } from '../../src/service/token-endpoint.ts'
+import type { TokenServiceOptions } from '../../src/wire/token-call.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 
 /** Credentials of nobody. Neither appears in anything else that the tests send or answer. */

@@ -1,12 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
-import type { LoginManager } from '../../src/index.ts'
+import { type LoginManager, person } from '../../src/login/index.ts'
 import type { ManagerInternals } from '../../src/core/manager-internals.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister, WatchedRegister } from '../support/memory-register.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
-import { person } from '../../src/login/index.ts'
 
 class LoginSource extends ScriptedSource {
   readonly login = person

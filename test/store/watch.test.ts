@@ -1,6 +1,5 @@
 import { expect, describe, it } from '@jest/globals'
-import type { LoginManager } from '../../src/index.ts'
-import { session } from '../../src/login/index.ts'
+import { type LoginManager, session } from '../../src/login/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { managerOf, mint } from '../axios/support/tokens.ts'
 import { outcome } from '../support/managed.ts'

@@ -78,7 +78,10 @@ export function prelude(code: string, { typed }: { typed: boolean }): string {
   const given = {
     axios: ["import axios from 'axios'", "import axios from 'axios'"],
     server: ["declare const server: import('node:http').Server", "import { server } from './given.mjs'"],
-    tokens: ["declare const tokens: import('axios-evergreen').LoginManager", "import { tokens } from './given.mjs'"],
+    tokens: [
+      "declare const tokens: import('axios-evergreen/login').LoginManager",
+      "import { tokens } from './given.mjs'",
+    ],
     logIn: [
       "declare const logIn: () => Promise<import('axios-evergreen').TokenGrant>",
       "import { logIn } from './given.mjs'",
@@ -88,7 +91,7 @@ export function prelude(code: string, { typed }: { typed: boolean }): string {
     source: ["declare const source: import('axios-evergreen').TokenSource", ''],
     provider: ['declare const provider: object', ''],
     register: ["declare const register: import('axios-evergreen/store').TokenRegister", ''],
-    document: ["declare const document: { body: import('axios-evergreen/web/inspector').InspectorParent }", ''],
+    document: ['declare const document: { body: { append(...nodes: never[]): void } }', ''],
     SharedWorker: [
       'declare const SharedWorker: new (...given: unknown[]) => { port: { postMessage(data: unknown): void } }',
       '',

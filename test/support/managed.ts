@@ -5,12 +5,11 @@ import {
   type ExchangeOutcome,
   TokenError,
   type TokenErrorCode,
-  type LoginEvents,
   type TokenGrant,
-  type LoginManager,
   type TokenManagerOptions,
   type TokenSource,
 } from '../../src/index.ts'
+import type { LoginEvents, LoginManager } from '../../src/login/index.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 
 export interface Call {

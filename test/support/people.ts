@@ -1,7 +1,7 @@
 import { internalsOf } from '../../src/core/manager-internals.ts'
-import { TokenError, type AdoptedGrant, type LoginManager, type TokenStore } from '../../src/index.ts'
+import { TokenError, type AdoptedGrant, type TokenStore } from '../../src/index.ts'
+import { type LoginManager, person } from '../../src/login/index.ts'
 import { manage, outcome, ScriptedSource } from './managed.ts'
-import { person } from '../../src/login/index.ts'
 
 /** Only a person can obtain its tokens. It notes what it revokes. */
 export class LoginSource extends ScriptedSource {

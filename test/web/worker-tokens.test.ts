@@ -1,16 +1,15 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { Worker } from 'node:worker_threads'
 import {
-  type LoginManager,
   createTokenManager,
   isTokenError,
   memoryStore,
   TokenError,
-  type LoginEvents,
   type TokenManager,
   type TokenManagerOptions,
   type TokenSource,
 } from '../../src/index.ts'
+import { type LoginManager, type LoginEvents, person } from '../../src/login/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { sharedStore } from '../../src/store/index.ts'
@@ -20,7 +19,6 @@ import { refusal, startApi } from '../axios/support/api-server.ts'
 import { failureOf, gate, until } from '../axios/support/turns.ts'
 import { DOORS } from '../client/support/doors.ts'
 import { listen } from '../support/managed.ts'
-import { person } from '../../src/login/index.ts'
 
 const POST = { method: 'POST', body: '{"from":"alice"}' }
 const grant = (name: string, changes = {}) => ({

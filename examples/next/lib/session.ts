@@ -1,5 +1,4 @@
-import type { LoginSource } from 'axios-evergreen'
-import { session } from 'axios-evergreen/login'
+import { type LoginSource, session } from 'axios-evergreen/login'
 
 /** The login is a session at another server of yours, whose cookie the browser also sends here. That server issues the access token. */
 export const sessionSource = (cookie: string): LoginSource => ({

@@ -2,7 +2,8 @@
 import { configureStore } from '@reduxjs/toolkit'
 import { type BaseQueryFn, createApi, retry } from '@reduxjs/toolkit/query'
 import { type AxiosInstance, type AxiosRequestConfig, isAxiosError } from 'axios'
-import { type LoginManager, tokenErrorIn } from 'axios-evergreen'
+import { tokenErrorIn } from 'axios-evergreen'
+import type { LoginManager } from 'axios-evergreen/login'
 
 /** Plain data, because the state must not keep an axios error, which contains the whole request. */
 interface Failure {

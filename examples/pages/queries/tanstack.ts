@@ -1,7 +1,8 @@
 // TanStack Query with an attached instance. The manager renews tokens. The attachment repeats a request whose token the API rejects.
 import { QueryClient } from '@tanstack/react-query'
 import { isAxiosError } from 'axios'
-import { type LoginManager, tokenErrorIn } from 'axios-evergreen'
+import { tokenErrorIn } from 'axios-evergreen'
+import type { LoginManager } from 'axios-evergreen/login'
 
 /** Do not retry after a 4xx, including 401, or if a login is required. */
 export function retry(failures: number, error: unknown): boolean {

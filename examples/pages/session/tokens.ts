@@ -1,7 +1,7 @@
 // Has the same exports as ../tokens.ts, but the login is a session at your server. The page has an HttpOnly cookie, and requests access tokens with it.
 import axios from 'axios'
-import { attachBearer, createTokenManager, type LoginSource } from 'axios-evergreen'
-import { session } from 'axios-evergreen/login'
+import { attachBearer, createTokenManager } from 'axios-evergreen'
+import { type LoginSource, session } from 'axios-evergreen/login'
 import { browserKey, followPage, webStore } from 'axios-evergreen/web'
 
 const source: LoginSource = {

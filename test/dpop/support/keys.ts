@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals'
 import { createPrivateKey, sign } from 'node:crypto'
-import { dpopKey, type ExternalKey, type KeyPair, type ProvingKey } from '../../../src/dpop/index.ts'
+import { dpopKey, type ExternalKey, type ProvingKey } from '../../../src/dpop/index.ts'
+import type { KeyPair } from '../../../src/dpop/key-pair.ts'
 import { realProcess } from '../../support/real-process.ts'
 
 const RSA = { modulusLength: 2_048, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' }

@@ -1,5 +1,6 @@
 import axios from 'axios'
-import { type LoginManager, TokenError, type TokenSource } from '../../../src/index.ts'
+import { TokenError, type TokenSource } from '../../../src/index.ts'
+import type { LoginManager } from '../../../src/login/index.ts'
 import { ending, type FailurePath, renewal, request, waiting } from './failure-path.ts'
 import { garbled, granting, type MarkedService, page, refusing, SECRETS, signedAt, silent } from './marked-service.ts'
 

@@ -1,6 +1,5 @@
 import axios, { type AxiosInstance, type CreateAxiosDefaults } from 'axios'
 import {
-  type LoginManager,
   attachBearer,
   type Attachment,
   clientCredentials,
@@ -12,6 +11,7 @@ import {
   type TokenSource,
   type TokenStore,
 } from '../../../src/index.ts'
+import type { LoginManager } from '../../../src/login/index.ts'
 import { listen } from '../../support/managed.ts'
 import { manualClock, type ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type MarkedService, SECRETS, startMarkedService } from './marked-service.ts'

@@ -6,7 +6,7 @@ import {
   type TokenManager,
   type TokenManagerOptions,
 } from '../../../src/index.ts'
-import type { TokenServiceOptions } from '../../../src/service/token-endpoint.ts'
+import type { TokenServiceOptions } from '../../../src/wire/token-call.ts'
 import { managerOf } from '../../axios/support/tokens.ts'
 import { listen } from '../../support/managed.ts'
 import { proper, type ScriptedServer, serveScripts, type Step } from '../../support/scripted-server.ts'

@@ -1,13 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { expect } from '@jest/globals'
 import axios from 'axios'
-import {
-  attachBearer,
-  createTokenManager,
-  logEvents,
-  type LoginManager,
-  type TokenManagerOptions,
-} from '../../../src/index.ts'
+import { attachBearer, createTokenManager, logEvents, type TokenManagerOptions } from '../../../src/index.ts'
+import type { LoginManager } from '../../../src/login/index.ts'
 import { oauth2, type OAuth2Options } from '../../../src/oauth2/index.ts'
 import { manualClock } from '../../../src/testing/manual-clock.ts'
 import { serve } from '../../service/world.ts'

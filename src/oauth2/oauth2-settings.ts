@@ -1,0 +1,185 @@
+import {
+  asGiven,
+  checkChoice,
+  checkedFlag,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkText,
+  ifGiven,
+  type Readers,
+  readOptions,
+} from '../core/option-checks.ts'
+import type { DPoPKey } from '../core/proofs.ts'
+import { checkedSecureUrl } from '../core/secure-origin.ts'
+import { checkCredential } from '../wire/credential.ts'
+import type { AuthenticatedClient } from './client-authentication.ts'
+import { MEANINGS, type Taught } from './error-meaning.ts'
+import type { OAuth2Options } from './oauth2-options.ts'
+import { proofKeyOf } from './proof-key.ts'
+
+export type GrantFunction = Extract<OAuth2Options['grant'], () => unknown>
+
+/** `asGiven`: checked with other options. */
+const OPTIONS = {
+  tokenEndpoint: asGiven,
+  issuer: asGiven,
+  revocationEndpoint: asGiven,
+  body: (name, given = 'form') => checkChoice(name, given, ['form', 'json']),
+  clientId: checkedId,
+  clientSecret: asGiven,
+  clientAuthentication: asGiven,
+  grant: checkedGrant,
+  errors: (_, given) => checkedErrors(given),
+  onAnswer: /* @__PURE__ */ ifGiven(checkedCallback),
+  dpop: (_, given) => (given ? proofKeyOf(given as DPoPKey) : undefined),
+  scope: (_, given) => checkedScope(given),
+  parameters: (_, given = {}) => checkedParameters(given as object),
+  refreshTokens: /* @__PURE__ */ ifGiven((name, given) =>
+    checkChoice(name, given, ['single-use', 'reusable'] as const),
+  ),
+  reuseGraceMs: (name, given = 0) => checkNumber(name, given, 0),
+  defaultLifetimeMs: (name, given = 300_000) => checkNumber(name, given, 1),
+  account: /* @__PURE__ */ ifGiven(checkedAccount),
+  transport: asGiven,
+  allowInsecureHttp: checkedFlag,
+} satisfies Readers<{
+  // These are read into another shape.
+  [Name in keyof OAuth2Options]: Name extends 'dpop' | 'errors' | 'parameters' ? unknown : OAuth2Options[Name]
+}>
+
+export type OAuth2Settings = ReturnType<typeof oauth2Settings>
+
+/** Checks the options and adds the defaults. @throws {TypeError | RangeError} naming the option, and its value unless it may be secret. */
+export function oauth2Settings(options: OAuth2Options) {
+  for (const name of ['audience', 'resource'])
+    if (Object.hasOwn(Object(options) as object, name))
+      throw new TypeError(`${name} is no option: write parameters: { ${name} }`)
+  const own = readOptions('The options of oauth2', options, OPTIONS, '')
+  const { clientId, grant, account = clientId, refreshTokens = 'single-use' } = own
+  return {
+    ...own,
+    server: checkedServer(own, own.allowInsecureHttp),
+    client: checkedClient(own),
+    account,
+    refreshTokens,
+    /** Whether a refresh token that comes with client credentials is kept. */
+    keepsAll: own.refreshTokens !== undefined,
+    /** Whether the account is named by `clientId` alone, which many people share. */
+    isUnnamed: own.account === undefined && grant !== 'client_credentials',
+  }
+}
+
+function checkedId(name: string, given: unknown): string {
+  checkCredential(name, given)
+  return given
+}
+
+function checkedAccount(name: string, given: unknown): string {
+  checkText(name, given)
+  return given
+}
+
+function checkedGrant(name: string, given: unknown = 'client_credentials') {
+  if (typeof given === 'function') return given as GrantFunction
+  return checkChoice(name, given, ['client_credentials', 'login'] as const)
+}
+
+function checkedCallback(name: string, given: unknown) {
+  checkFunction(name, given)
+  return given as NonNullable<OAuth2Options['onAnswer']>
+}
+
+/** The addresses of a server, as far as the options name them. */
+export interface ServerAddresses {
+  readonly tokenEndpoint: URL | undefined
+  readonly revocationEndpoint: URL | undefined
+  /** An issuer that is given as text must be named by the metadata character by character. */
+  readonly issuer: string | URL | undefined
+  readonly allowInsecureHttp: boolean
+}
+
+const NO_ADDRESS =
+  'tokenEndpoint must be a URL, got undefined: is the environment variable set? Otherwise give tokenEndpoint or issuer'
+
+type Addresses = Pick<OAuth2Options, 'tokenEndpoint' | 'revocationEndpoint' | 'issuer'>
+
+function checkedServer(own: Addresses, allowInsecureHttp: boolean): ServerAddresses {
+  const checked = (name: 'tokenEndpoint' | 'revocationEndpoint') => {
+    const url = checkedSecureUrl(name, own[name], allowInsecureHttp)
+    if (url.hash !== '') throw new TypeError(`${name} must have no fragment (RFC 6749, section 3.2)`)
+    return url
+  }
+  const { issuer } = own
+  if (own.tokenEndpoint === undefined && issuer === undefined) throw new TypeError(NO_ADDRESS)
+  const tokenEndpoint = own.tokenEndpoint === undefined && issuer !== undefined ? undefined : checked('tokenEndpoint')
+  const revocationEndpoint = own.revocationEndpoint === undefined ? undefined : checked('revocationEndpoint')
+  if (!tokenEndpoint) {
+    const { search, hash, pathname } = checkedSecureUrl('issuer', issuer, allowInsecureHttp)
+    if (pathname.includes('/.well-known/'))
+      throw new TypeError('issuer must be the issuer itself, without /.well-known/ and what follows')
+    if (search || hash) throw new TypeError('issuer must have no query and no fragment (RFC 8414, section 2)')
+  } else if (issuer !== undefined && !(issuer instanceof URL)) checkText('issuer', issuer)
+  return { tokenEndpoint, revocationEndpoint, issuer, allowInsecureHttp }
+}
+
+function checkedErrors(errors: unknown = {}): Taught {
+  if (typeof errors === 'function') return { words: {}, judge: errors as Taught['judge'] }
+  checkObject('errors', errors)
+  const words = { ...(errors as Taught['words']) }
+  for (const [word, meaning] of Object.entries(words)) checkChoice(`errors.${word}`, meaning, MEANINGS)
+  return { words, judge: undefined }
+}
+
+type Client = Pick<OAuth2Options, 'clientId' | 'clientSecret' | 'clientAuthentication' | 'grant'>
+
+function checkedClient({ clientId, clientSecret, clientAuthentication, grant }: Client) {
+  // A public client may not use client credentials (RFC 6749, section 4.4): without a secret, an environment variable is not set.
+  const isPublic = clientSecret === undefined && grant !== 'client_credentials'
+  const method = clientAuthentication ?? (isPublic ? 'none' : 'basic')
+  if (typeof method !== 'function') checkChoice('clientAuthentication', method, ['basic', 'post', 'none'])
+  if (method === 'none' && clientSecret !== undefined)
+    throw new TypeError("clientSecret must not be given with clientAuthentication 'none', which does not send it")
+  if (typeof clientSecret === 'function') checkFunction('clientSecret', clientSecret)
+  else if (clientSecret !== undefined || method === 'basic' || method === 'post')
+    checkCredential('clientSecret', clientSecret)
+  return { clientId, clientSecret, method } satisfies AuthenticatedClient
+}
+
+/** @returns The scope tokens (RFC 6749, section 3.3). */
+function checkedScope(scope: unknown = []): readonly string[] {
+  if (typeof scope !== 'string' && !Array.isArray(scope)) throw new TypeError('scope must be text, or a list of texts')
+  const scopeTokens = (Array.isArray(scope) ? (scope as unknown[]) : scope.split(' ')).filter((one) => one !== '')
+  if (scopeTokens.every((one) => typeof one === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(one)))
+    return scopeTokens as string[]
+  throw new TypeError('scope must be words of visible ASCII characters without " and \\, with spaces between')
+}
+
+/** Parameters that other options, or the exchange, set. */
+const DECIDED = ['grant_type', 'client_id', 'client_secret', 'refresh_token', 'scope']
+
+/** @returns A copy, sorted by name: the id of the source must not depend on the order. */
+function checkedParameters(parameters: object): [name: string, value: string][] {
+  checkObject('parameters', parameters)
+  // URLSearchParams, a Map and a list would be sent as nothing.
+  if (Symbol.iterator in parameters) throw new TypeError('parameters must be a plain object: use Object.fromEntries')
+  return Object.entries(parameters)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, value]: [string, unknown]) => {
+      if (DECIDED.includes(name)) throw new TypeError(`parameters must not hold ${name}: there are options for it`)
+      checkText(`parameters.${name}`, value)
+      return [name, value]
+    })
+}
+
+/** @returns What the `grant` function gave. @throws {TypeError} that shows no value */
+export function checkedGrantParameters(given: unknown): Readonly<Record<string, string>> {
+  checkObject('the parameters', given)
+  const parameters = Object.assign(Object.create(null) as Record<string, string>, given)
+  checkText('grant_type', parameters.grant_type)
+  // It would work once: the manager does not have this token, so each renewal would present the same one.
+  if (parameters.grant_type === 'refresh_token')
+    throw new TypeError("grant_type must not be refresh_token: use grant: 'login' and adopt() of the token manager")
+  for (const [name, value] of Object.entries(parameters)) checkText(name, value)
+  return parameters
+}
