@@ -1,15 +1,19 @@
 import { boundRecord } from './bound-record.ts'
 import { MemoryRecord } from './memory-record.ts'
 import { OTHER_OWNERS } from './other-owners.ts'
-import type {
-  AdoptedTokens,
-  Lease,
-  KnownLogin,
-  NewTokens,
-  OpenableStore,
-  StoredTokens,
-  TokenRecord,
-  TokenStore,
+import {
+  type AdoptedTokens,
+  type CheckResult,
+  isOfOther,
+  type KnownLogin,
+  type Lease,
+  type LeaseResult,
+  type LeaseTerms,
+  type NewTokens,
+  type OpenableStore,
+  type StoredTokens,
+  type TokenRecord,
+  type TokenStore,
 } from './token-store.ts'
 
 /**
@@ -43,12 +47,38 @@ export function memoryStore(): TokenStore {
 /** So many refresh tokens that a login has spent are known, and twice as many of earlier logins. */
 const MOST_SPENT = 8
 
-/** What managers share. It knows their logins by the refresh tokens with which they began, and those that they have spent (F348). */
+/** What managers share. They have one clock, so few rules of `src/record` apply. It knows their logins by the refresh tokens with which they began, and those that they have spent (F348). */
 class SharedMemory extends MemoryRecord {
   /** Of the login of now: the first one, and the last ones. */
   #known: readonly string[] = []
   /** Of logins that have ended, or were replaced. */
   #past: readonly string[] = []
+
+  override acquire(owner: string, seenVersion: number, ttlMs: number, terms: LeaseTerms = {}): Promise<LeaseResult> {
+    return super.acquire(owner, isOfOther(this.login, terms) ? -1 : seenVersion, ttlMs, terms)
+  }
+
+  override acquireForLogout(owner: string, seen: number, ttlMs: number, ends: KnownLogin = {}): Promise<LeaseResult> {
+    const { stored } = this
+    if (stored && isOfOther(this.login, ends)) return Promise.resolve({ kind: 'newer', tokens: stored })
+    // A logout does not wait for a pause between two exchanges.
+    const busy = this.turn?.settled ? undefined : this.busy(owner)
+    return busy ? Promise.resolve(busy) : super.acquireForLogout(owner, seen, ttlMs)
+  }
+
+  protected override busy(owner: string): LeaseResult | undefined {
+    if (!this.turn || this.turn.owner === owner) return undefined
+    const remainingMs = this.turn.until - this.clock.monotonicNow()
+    return remainingMs > 0 ? { kind: 'busy', remainingMs } : undefined
+  }
+
+  check(seenVersion: number, login?: number): Promise<CheckResult | undefined> {
+    const { stored: tokens, cooling: coolDown, missing } = this
+    if (tokens && (this.version > seenVersion || isOfOther(this.login, { login })))
+      return Promise.resolve({ kind: 'newer', tokens })
+    if (coolDown?.code === 'ERR_LOGIN_REQUIRED') return Promise.resolve({ kind: 'cooling', coolDown })
+    return Promise.resolve(tokens ? undefined : { kind: 'missing', missing })
+  }
 
   override async accept(lease: Lease, tokens: NewTokens): Promise<StoredTokens> {
     const stored = await super.accept(lease, tokens)
@@ -68,10 +98,11 @@ class SharedMemory extends MemoryRecord {
     return stored
   }
 
-  override async clear(seenVersion: number, ends?: KnownLogin): Promise<StoredTokens | undefined> {
-    const other = super.clear(seenVersion, ends)
-    if (!this.stored) this.#end()
-    return other
+  override clear(_seenVersion?: number, ends: KnownLogin = {}): Promise<StoredTokens | undefined> {
+    const { stored } = this
+    if (stored && isOfOther(this.login, ends)) return Promise.resolve(stored)
+    this.#end()
+    return super.clear()
   }
 
   #joined(tokens: NewTokens, isThis: boolean): AdoptedTokens {
@@ -81,7 +112,16 @@ class SharedMemory extends MemoryRecord {
     const isNewer = accessToken !== '' && accessRemainingMs > stored.accessRemainingMs
     if (!isThis || refreshToken !== stored.refreshToken || !isNewer || accessToken === stored.accessToken)
       return { ...stored, known: isThis ? 'same' : 'replaced' }
-    return { ...(this.renewed(tokens) ?? stored), known: 'same' }
+    return { ...this.#renewed(tokens, stored), known: 'same' }
+  }
+
+  /** The stored refresh token stays as it is, and has brought another access token. */
+  #renewed({ accessToken, accessLifetimeMs, accessRemainingMs }: NewTokens, stored: StoredTokens): StoredTokens {
+    const { version: _, login: __, ...kept } = stored
+    this.version += 1
+    const at = this.tokenClock.now()
+    this.pair &&= { ...this.pair, at, tokens: { ...kept, accessToken, accessLifetimeMs, accessRemainingMs } }
+    return this.stored ?? stored
   }
 
   #note(refreshToken: string | undefined): void {

@@ -16,6 +16,11 @@ export class PrivateRecord extends MemoryRecord {
     this.#unreported = unreported
   }
 
+  /** The tokens that this owner keeps. */
+  get kept(): StoredTokens | undefined {
+    return this.stored
+  }
+
   override async acquire(...given: Parameters<TokenRecord['acquire']>): Promise<LeaseResult> {
     const [owner, seenVersion, ttlMs, terms] = given
     this.#seen = seenVersion

@@ -80,8 +80,8 @@ export class RepeatingRecord extends SharedRecord {
     const ageMs = this.stopwatch()
     const repeat = async (version: number) => {
       // This owner may have renewed them alone.
-      const kept = await this.alone.check(0)
-      return kept?.kind === 'newer' ? super.adopt(version, kept.tokens, begun, true) : undefined
+      const { kept } = this.alone
+      return kept && super.adopt(version, kept, begun, true)
     }
     void this.alone.adopt(this.alone.version, tokens)
     const first = () => {

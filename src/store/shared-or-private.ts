@@ -56,7 +56,7 @@ export function sharedOrPrivate(
         // A rolling deploy leaves foreign records. It stops nobody who can obtain.
         if (fails && (alone.isTold || needsLogin)) throw error
         // Nobody can obtain a login. The shared record alone may have it, unless this owner keeps its tokens until the record has them.
-        if (needsLogin && !settings.isAlone?.() && (await alone.check(0))?.kind !== 'newer') throw error
+        if (needsLogin && !settings.isAlone?.() && !alone.kept) throw error
         if (!turns.hasCome(given[0])) throw error
         return alone.acquire(...given)
       }

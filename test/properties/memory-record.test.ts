@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
-import { MemoryRecord } from '../../src/core/memory-record.ts'
+import { memoryStore } from '../../src/core/memory-store.ts'
 import type {
   LeaseResult,
   Lease,
@@ -161,9 +161,8 @@ it('given managers of one process, when any of them claims, settles, logs in or 
   await fc.assert(
     fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 40 }), async (commands) => {
       const clock = manualClock()
-      const store = sharedStore(new MemoryRegister(clock)) as OpenableStore
-      const [memory, shared] = [new MemoryRecord(clock), store.open('account', clock, NO_REPORTS)].map(
-        (record) => new Side(record),
+      const [memory, shared] = [memoryStore(), sharedStore(new MemoryRegister(clock))].map(
+        (store) => new Side((store as OpenableStore).open('account', clock, NO_REPORTS)),
       )
       for (const [n, what] of commands.entries()) {
         if (what.do === 'advance') await clock.advance(what.ms)
