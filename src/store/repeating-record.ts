@@ -94,7 +94,7 @@ export class RepeatingRecord extends SharedRecord {
 
   /** The logout of a login that the store may not know ends what that login would have replaced, too. */
   override clear(seenVersion: number, ends: KnownLogin = {}): Promise<StoredTokens | undefined> {
-    void this.alone.clear(this.alone.version)
+    void this.alone.clear()
     // Not repeated: it could end a later login.
     if ((ends.login ?? ends.loginId) === undefined) return this.#act(undefined, () => super.clear(seenVersion))
     const pendingStep = this.#pendingStep
@@ -135,7 +135,7 @@ export class RepeatingRecord extends SharedRecord {
     if (this.#pendingStep !== pendingStep) return answered
     this.#pendingStep = undefined
     // From now on other owners may present the refresh token of this login.
-    if (pendingStep?.what === 'login') void this.alone.clear(this.alone.version)
+    if (pendingStep?.what === 'login') void this.alone.clear()
     return answered
   }
 
