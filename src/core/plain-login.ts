@@ -1,13 +1,14 @@
 import type { Account } from './account.ts'
 import { CREDENTIAL_RULES } from './credential-rules.ts'
-import { detailsOf, type LoginReason, outcomeOf, TokenError } from './errors.ts'
-import { newTokens, withinExchange } from './exchange.ts'
+import { type LoginReason, TokenError } from './errors.ts'
+import { newTokens } from './exchange.ts'
 import { randomHex } from './digest.ts'
 import { readAdopted } from './grant.ts'
 import { LoginGenerations } from './login-generations.ts'
 import type { LoginCode, LoginHost, Logins, LoginView, LogoutResult, LoginChecker } from './login-port.ts'
-import { type AdoptedGrant, offers } from './token-source.ts'
-import type { NewTokens, StoredTokens } from './token-store.ts'
+import { resetSource, revokeAtSource } from './source-acts.ts'
+import type { AdoptedGrant } from './token-source.ts'
+import type { StoredTokens } from './token-store.ts'
 
 /** What a manager knows of a login if its source has none: which requests began before the last act. */
 class PlainView implements LoginView {
@@ -85,49 +86,26 @@ class PlainLogins implements Logins {
   async reset(): Promise<void> {
     const account = this.#account
     const { acts, login, settings } = account
-    const { record, source } = settings
     account.discardRefreshToken()
     login.generations.end()
     this.#forget()
-    const cleared = acts.begin(() => record.clear(account.seenVersion, {}))
-    // Callers wait for their token even if this throws. Their renewal begins after the record is cleared.
-    this.#host.renewIfAwaited()
-    try {
-      if (offers(source, 'reset')) source.reset()
-    } finally {
-      await cleared
-    }
+    const cleared = acts.begin(() => settings.record.clear(account.seenVersion, {}))
+    await resetSource(account, this.#host, cleared)
   }
 
   /** A reset, and what was held is revoked, if the source can. The layers of `src/login` try again, and keep what could not be revoked. */
   async logout(): Promise<LogoutResult> {
-    const { current, lateTokens: lateTokens, settings } = this.#account
+    const { current, lateTokens, settings } = this.#account
     const ended = this.reset()
     await this.#host.afterExchange(() => Promise.resolve())
     const held = lateTokens.at(-1) ?? current?.stored
-    const reason = held ? await this.#leftBy(held) : 'nothing'
+    const left = held ? await revokeAtSource(settings, held) : ({ reason: 'nothing' } as const)
     await ended
-    if (reason === undefined) return { revoked: true }
+    if (!left) return { revoked: true }
+    const { reason } = left
     if (held)
       settings.events.anomaly('not-revoked', `The tokens of a login that has ended live on at the service (${reason})`)
     return { revoked: false, reason }
-  }
-
-  /** @returns Why the tokens are not revoked. */
-  async #leftBy({ accessToken, refreshToken, context }: NewTokens) {
-    const { settings } = this.#account
-    const { source } = settings
-    if (!offers(source, 'revoke')) return 'no-endpoint'
-    const about = context === undefined ? {} : { context }
-    const tokens = { accessToken, ...(refreshToken !== undefined && { refreshToken }), ...about }
-    try {
-      await withinExchange(settings, true, (given) => source.revoke(tokens, given), about)
-      return undefined
-    } catch (thrown) {
-      const error = settings.readThrown(thrown, 'obtain')
-      if (detailsOf(error).revocation === 'no-endpoint') return 'no-endpoint'
-      return outcomeOf(error) === 'rejected' ? 'refused' : 'unavailable'
-    }
   }
 
   /** Requests in flight do not get what came after an act of another owner (F209), nor what belongs to another person, if the service names people (F344). */

@@ -1,8 +1,6 @@
-import { detailsOf, outcomeOf, type TokenError } from '../core/errors.ts'
-import { withinExchange } from '../core/exchange.ts'
 import type { Account, Settings } from '../core/account.ts'
 import { pauseMs, retryAfterMsOf } from '../core/retry-delay.ts'
-import { type ExchangeContext, offers } from '../core/token-source.ts'
+import { reasonIn, revokeAtSource } from '../core/source-acts.ts'
 import type { LogoutResult } from '../core/login-port.ts'
 import type { NewTokens } from '../core/token-store.ts'
 
@@ -40,17 +38,9 @@ export async function revoke(account: Account, sets: readonly NewTokens[]): Prom
 }
 
 /** Makes the calls for one set of tokens. @returns undefined if the service confirmed the revocation */
-function failureOf(settings: Settings, tokens: NewTokens): Promise<Failure | undefined> {
-  const { source, readThrown } = settings
-  if (!offers(source, 'revoke')) return Promise.resolve({ reason: 'no-endpoint', why: NO_REVOKE })
-  const { accessToken, refreshToken, context } = tokens
-  const ofTokens = { ...(context !== undefined && { context }) }
-  const set = { ...(accessToken !== '' && { accessToken }), ...(refreshToken !== undefined && { refreshToken }) }
-  const call = (about: ExchangeContext) => tried(settings, () => source.revoke({ ...set, ...ofTokens }, about))
-  return withinExchange(settings, true, call, ofTokens).then(
-    () => undefined,
-    (thrown: unknown) => failureIn(readThrown(thrown, 'obtain')),
-  )
+async function failureOf(settings: Settings, tokens: NewTokens): Promise<Failure | undefined> {
+  const left = await revokeAtSource(settings, tokens, (call) => tried(settings, call))
+  return left && { reason: left.reason, why: left.error?.message ?? NO_REVOKE }
 }
 
 /** Calls again after a failure that may pass, as long as the time of one exchange allows. A pause keeps the process alive. */
@@ -70,15 +60,6 @@ async function tried(settings: Settings, call: () => Promise<void>): Promise<voi
       await new Promise<void>((resolve) => clock.setTimer(resolve, ms, true))
     }
   }
-}
-
-function failureIn(error: TokenError): Failure {
-  return { reason: reasonIn(error), why: error.message }
-}
-
-function reasonIn(error: TokenError): Failure['reason'] {
-  if (detailsOf(error).revocation === 'no-endpoint') return 'no-endpoint'
-  return outcomeOf(error) === 'rejected' ? 'refused' : 'unavailable'
 }
 
 const NO_REVOKE = 'the source has no revoke; oauth2 has one if it is given revocationEndpoint, or issuer'

@@ -9,6 +9,7 @@ import { loginRequired } from './login-required.ts'
 import type { LoginHost, Logins, LogoutResult } from '../core/login-port.ts'
 import { revoke, revokeAll } from './revocation.ts'
 import { readAdopted } from '../core/grant.ts'
+import { resetSource } from '../core/source-acts.ts'
 import { type AdoptedGrant, offers, type TokenGrant } from '../core/token-source.ts'
 import type { AdoptedTokens, NewTokens, StoredTokens } from '../core/token-store.ts'
 
@@ -191,17 +192,10 @@ export class UserLogins implements Logins {
   }
 
   async reset(): Promise<void> {
-    const { acts, settings } = this.#account
-    const { source } = settings
+    const { acts } = this.#account
     const ended = this.#forget()
     const cleared = acts.begin(async (isLast) => this.useStored(await clearRecord(this.#account, ended), isLast))
-    // Callers wait for their token even if this throws. Their renewal begins after the record is cleared.
-    this.#host.renewIfAwaited()
-    try {
-      if (offers(source, 'reset')) source.reset()
-    } finally {
-      await cleared
-    }
+    await resetSource(this.#account, this.#host, cleared)
   }
 
   /** In the record and at the service the login ends as soon as no exchange is in flight. */

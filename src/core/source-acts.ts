@@ -1,0 +1,61 @@
+import type { Settings } from './account.ts'
+import { detailsOf, outcomeOf, TokenError } from './errors.ts'
+import { withinExchange } from './exchange.ts'
+import type { LoginHost, LogoutResult } from './login-port.ts'
+import { type ExchangeContext, offers, type TokenSource } from './token-source.ts'
+import type { NewTokens } from './token-store.ts'
+
+/** The end of a reset: tells the source of it. Callers wait for their token even if that throws. Their renewal begins after the record is cleared. */
+export async function resetSource(
+  { settings: { source } }: { readonly settings: { readonly source: TokenSource } },
+  host: Pick<LoginHost, 'renewIfAwaited'>,
+  cleared: Promise<unknown>,
+): Promise<void> {
+  host.renewIfAwaited()
+  try {
+    if (offers(source, 'reset')) source.reset()
+  } finally {
+    await cleared
+  }
+}
+
+/** Why tokens are good still. Without an error, the source has no `revoke`. */
+export interface NotRevoked {
+  readonly reason: Exclude<Extract<LogoutResult, { revoked: false }>['reason'], 'nothing'>
+  readonly error?: TokenError
+}
+
+/**
+ * Lets the source tell the service that these tokens are not wanted any more (RFC 7009). Never rejects.
+ *
+ * @param within Makes the call, perhaps more than once.
+ * @returns undefined if the service confirmed the revocation
+ */
+export async function revokeAtSource(
+  settings: Settings,
+  { accessToken, refreshToken, context }: NewTokens,
+  within = (call: () => Promise<void>) => call(),
+): Promise<NotRevoked | undefined> {
+  const { source } = settings
+  if (!offers(source, 'revoke')) return { reason: 'no-endpoint' }
+  const about = { ...(context !== undefined && { context }) }
+  const set = {
+    ...(accessToken !== '' && { accessToken }),
+    ...(refreshToken !== undefined && { refreshToken }),
+    ...about,
+  }
+  const call = (known: ExchangeContext) => within(async () => source.revoke(set, known))
+  try {
+    await withinExchange(settings, true, call, about)
+    return undefined
+  } catch (thrown) {
+    const error = settings.readThrown(thrown, 'obtain')
+    return { reason: reasonIn(error), error }
+  }
+}
+
+/** Why the service did not revoke. */
+export function reasonIn(error: TokenError): NotRevoked['reason'] {
+  if (detailsOf(error).revocation === 'no-endpoint') return 'no-endpoint'
+  return outcomeOf(error) === 'rejected' ? 'refused' : 'unavailable'
+}
