@@ -7,7 +7,7 @@ import { join } from 'node:path'
  * knows of a key is in `proof-port.ts`.
  */
 const OF_A_LAYER =
-  /^src\/(login|record|store|dpop|mcp|oauth2|web|redis|postgres|sqlite|testing|inspector|opentelemetry)\/|^src\/core\/(proofs|key-fit|failure-of-other)\.ts$/
+  /^src\/(login|record|store|dpop|mcp|oauth2|web|redis|postgres|sqlite|testing|inspector|opentelemetry)\/|^src\/core\/(proofs|key-fit|failure-of-other|other-owners|memory-store)\.ts$/
 
 /** @returns The modules of `src` whose code a user's bundler keeps. */
 async function modulesOf(program: string): Promise<string[]> {
