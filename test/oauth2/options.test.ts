@@ -122,7 +122,9 @@ describe('given a source that does not tell people apart, and a store (F215)', (
   it.each<OAuth2Options['grant']>(['login', other])(
     'when grant is %p, then createTokenManager wants an account or a storeKey',
     async (grant) => {
-      expect(misuse(() => made({ grant })).message).toContain('account of the source (or storeKey) must be given')
+      expect(misuse(() => made({ grant })).message).toContain(
+        'storeKey must be given with a store (or account of the source)',
+      )
       for (const tokens of [made({ grant, account: 'user-1' }), made({ grant }, { storeKey: 'user-1' })])
         await tokens.close()
     },
