@@ -19,10 +19,10 @@ function pageOf({ versions, ...machine }, scenarios) {
     .map(({ name, figureOf, results }) => [...figureOf(results), `\`${name}\``])
   return `# Benchmarks
 
-What a token costs, beside seven alternatives. \`npm run bench\` measures everything in some 35 minutes and writes this page; \`npm run bench -- --only NAME\` measures one row. All other
-figures, with their noise, are in \`bench/results.json\`. \`npm run bench:check\` compares a short run with them. What each does when something goes wrong: [scorecard](scorecard.md).
+The cost of a token, compared with seven alternatives. \`npm run bench\` measures everything in about 35 minutes and writes this page. \`npm run bench -- --only NAME\` measures one row. All other
+figures, with their noise, are in \`bench/results.json\`. \`npm run bench:check\` compares a short run with them. The [scorecard](scorecard.md) compares what each does when something goes wrong.
 
-${table(['figure', '>axios-evergreen', 'beside it', 'name'], rows)}
+${table(['figure', '>axios-evergreen', 'comparison', 'name'], rows)}
 
 ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.platform}, Node ${machine.node}. Versions: ${Object.entries(
     versions,
@@ -30,9 +30,9 @@ ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.plat
     .map((one) => one.join(' '))
     .join(', ')}.
 
-Each contestant is used as its README recommends, in one short file each in \`bench/contestants\`. A round measures all of them in turn, in a new random order, and a ratio compares two of
-the same round. A figure is the median; brackets hold its spread. **A/A** measures the reference a second time: a difference as small is noise. The hot path counts quiet laps
-(tenth quantile) in three processes. The token service over HTTP is that of \`axios-evergreen/testing\`, in a thread of its own.
+Each contestant is used as its README recommends, in a short file in \`bench/contestants\`. A round measures all of them in a new random order, and a ratio compares two of the
+same round. A figure is the median, with its spread in parentheses. **A/A** measures the reference a second time. A smaller difference is noise. The hot path uses quiet laps
+(tenth quantile) in three processes. The token service over HTTP is that of \`axios-evergreen/testing\`, in its own thread.
 `
 }
 

@@ -45,7 +45,7 @@ export function figureOf(fleets) {
   const highest = (isShared) =>
     figure(most(fleets.filter((each) => each.isShared === isShared).map(({ calls }) => most(unpacked(calls)))))
   return [
-    `token calls in the busiest second of ${SECONDS / 60} minutes, of ${figure(fleets[0].processes)} processes that start at once (virtual time)`,
+    `token requests in the busiest second of ${SECONDS / 60} minutes, from ${figure(fleets[0].processes)} processes that start at once (virtual time)`,
     `${highest(true)} with a shared store`,
     `${highest(false)} without one`,
   ]

@@ -49,6 +49,6 @@ export function figureOf({ curves, fleet }) {
   return [
     `the steepest slope of ${slopes.length} costs (waiting callers, instances, accounts, requests, processes on one Redis); 1 is linear`,
     figure(Math.max(...slopes), 2),
-    `an account with a live token takes ${bytes} bytes of heap`,
+    `an account with a valid token takes ${bytes} bytes of heap`,
   ]
 }

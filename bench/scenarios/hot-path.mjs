@@ -72,7 +72,7 @@ export function ratios({ settings, ownCode }) {
 export function figureOf({ settings: { http } }) {
   const [least, most] = range(others.map((each) => http.quiet[each].median))
   return [
-    'processor time of a request with a fresh token (http adapter), as a multiple of a constant header',
+    'CPU time of a request with a fresh token (http adapter), relative to a constant header',
     ratio(http.quiet[EVERGREEN]),
     `others ${least.toFixed(3)} to ${most.toFixed(3)}; noise (A/A) ${ratio(http.quiet[AGAIN])}`,
   ]

@@ -34,10 +34,10 @@ export function ratios({ classes }) {
 /** The figure of this scenario on the page: what it is, ours, and what stands beside it. */
 export function figureOf({ count, classes }) {
   const { fast7, silent10, firstMinute, laterMinute } = summary(classes)
-  const calls = `${firstMinute} token calls in the first minute and ${laterMinute} in each later one`
+  const calls = `${firstMinute} token requests in the first minute and ${laterMinute} in each later one`
   return [
-    `calls that failed or waited in ${figure(fast7.outages)} of ${figure(count)} random outages: those of up to 7 s that fail at once`,
+    `API requests that failed or waited in ${figure(fast7.outages)} of ${figure(count)} random outages, those of up to 7 s that fail at once`,
     figure(fast7.failed + fast7.delayed),
-    `without an answer up to 10 s: ${figure(silent10.failed)} failed; at most ${calls}`,
+    `without a response up to 10 s: ${figure(silent10.failed)} failed; at most ${calls}`,
   ]
 }

@@ -70,7 +70,7 @@ export function cheaper({ ours, others }, { imports }) {
     figure(gzipped / 1024, 1),
     figure(imports[each]?.ms.median, 1),
   ])
-  return table(['package', '>KiB gzipped', '>ms to import, beyond axios'], lines)
+  return table(['package', '>KiB gzipped', '>import time in ms, beyond axios'], lines)
 }
 
 /** The figure of this scenario on the page: what it is, ours, and what stands beside it. */

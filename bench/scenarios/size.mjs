@@ -48,7 +48,7 @@ export function ratios({ ours }) {
 export function figureOf({ ours, others: all }) {
   const kib = ({ gzipped }) => gzipped / 1_024
   return [
-    'KiB of a bundle, gzipped: Variant A, with all dependencies but axios',
+    'bundle size in KiB, gzipped: Variant A, with all dependencies except axios',
     figure(kib(ours['Variant A']), 1),
     `a single-page application ${figure(kib(ours[PAGE.name]), 1)}; others, whole, ${range(Object.values(all).map(kib))
       .map((one) => figure(one, 1))

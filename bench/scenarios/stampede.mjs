@@ -133,7 +133,7 @@ export function figureOf({ callers, storms }) {
   const most = callers.at(-1)
   const calls = (each) => storms.cold[most][each].calls
   return [
-    `token calls for ${figure(most)} requests at once, without a token`,
+    `token requests for ${figure(most)} API requests at once, without a token`,
     figure(calls(EVERGREEN)),
     `others ${range(others.map(calls))
       .map((one) => figure(one))

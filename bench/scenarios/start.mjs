@@ -44,7 +44,7 @@ export function figureOf({ imports }) {
   const { [EVERGREEN]: ours, [AGAIN]: again, ...all } = imports
   const ms = range(Object.values(all).map((each) => each.ms.median)).map((one) => figure(one, 1))
   return [
-    'ms that an import (ESM) takes beyond that of axios',
+    'import time (ESM) in ms, in addition to axios',
     ratio(ours.ms, 1),
     `others ${ms.join(' to ')}; noise (A/A) ${ratio(again.ms, 1)}`,
   ]

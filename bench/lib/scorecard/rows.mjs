@@ -11,15 +11,15 @@ const times = (count, act) => Promise.all(Array.from({ length: count }, (_, n) =
  */
 export const rows = {
   steady: {
-    title: '200 calls over 40 s, tokens of 60 s',
-    wanted: '200 served, 1 token call',
+    title: '200 requests over 40 s, tokens of 60 s',
+    wanted: '200 succeed, 1 token request',
     lasts: 40,
     play: ({ call, quick }) => spaced(200, quick ? 10 : 200, call),
     right: ({ tokenCalls, served }) => tokenCalls === 1 && served === 200,
   },
   'parallel-401': {
-    title: '20 parallel answers 401',
-    wanted: '20 served, 1 more token call',
+    title: '20 parallel 401 responses',
+    wanted: '20 succeed, 1 more token request',
     options: { latencyMs: 50 },
     async play({ call, service, start }) {
       await warmUp(call, start)
@@ -29,8 +29,8 @@ export const rows = {
     right: ({ tokenCalls, served }) => tokenCalls === 1 && served === 20,
   },
   'late-401': {
-    title: 'three late answers 401, for a token that is no longer the current one',
-    wanted: '3 served, 1 more token call',
+    title: 'three late 401 responses, for a token that has been replaced',
+    wanted: '3 succeed, 1 more token request',
     options: { latencyMs: 50 },
     async play({ call, service, start }) {
       await warmUp(call, start)
@@ -40,8 +40,8 @@ export const rows = {
     right: ({ tokenCalls, served }) => tokenCalls === 1 && served === 3,
   },
   'service-down': {
-    title: '10 calls within a second, the token service down (503), no token yet',
-    wanted: 'each fails, at most 4 token calls',
+    title: '10 requests within a second, the token service down (503), no token yet',
+    wanted: 'each fails, at most 4 token requests',
     async play({ call, service }) {
       service.failNext('obtain', { status: 503 }, EVER)
       await spaced(10, 100, call)
@@ -49,16 +49,16 @@ export const rows = {
     right: ({ tokenCalls, failed }) => tokenCalls <= 4 && failed === 10,
   },
   'wrong-password': {
-    title: 'a wrong password for 60 s, two calls a second',
-    wanted: 'each fails, at most 2 token calls: more lock an account',
+    title: 'a wrong password for 60 s, two requests a second',
+    wanted: 'each fails, at most 2 token requests: more lock an account',
     wrongSecret: true,
     lasts: 60,
     play: ({ call, quick }) => spaced(120, quick ? 50 : 500, call),
     right: ({ tokenCalls, failed }) => tokenCalls <= 2 && failed === 120,
   },
   'always-401': {
-    title: 'an API that always answers 401, 20 calls in two seconds',
-    wanted: 'each fails, at most 2 token calls, no request sent more than twice',
+    title: 'an API that always responds with 401, 20 requests in two seconds',
+    wanted: 'each fails, at most 2 token requests, no request sent more than twice',
     async play({ call, service }) {
       service.failNext('resource', { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } }, EVER)
       await spaced(20, 100, call)
@@ -66,8 +66,8 @@ export const rows = {
     right: ({ tokenCalls, apiRequests, failed }) => tokenCalls <= 2 && apiRequests <= 40 && failed === 20,
   },
   'first-aborts': {
-    title: 'the first of ten callers aborts while a token call runs',
-    wanted: '9 served, 1 token call',
+    title: 'the first of ten callers aborts during a token request',
+    wanted: '9 succeed, 1 token request',
     options: { latencyMs: 300 },
     async play({ call }) {
       const aborter = new AbortController()
@@ -78,7 +78,7 @@ export const rows = {
   },
   'long-lived': {
     title: 'a token of 30 days, one idle second',
-    wanted: '1 token call',
+    wanted: '1 token request',
     options: { accessLifetimeMs: 30 * 86_400_000 },
     async play({ call }) {
       await call()
@@ -87,8 +87,8 @@ export const rows = {
     right: ({ tokenCalls, served }) => tokenCalls === 1 && served === 1,
   },
   'other-origin': {
-    title: 'a call to another origin through the same client',
-    wanted: 'no token arrives there',
+    title: 'a request to another origin through the same client',
+    wanted: 'no token is sent there',
     async play({ call, tally, api }) {
       await call()
       const other = await startOther()
