@@ -9,6 +9,8 @@ export function boundRecord(key: string | Promise<string>, open: (key: string) =
   const opened = key.then(open)
   /** Never rejects: each step does. */
   const known = opened.catch(() => undefined)
+  let isWatched: TokenRecord['isWatched']
+  void known.then((record) => (isWatched = record?.isWatched))
   return {
     acquire: async (...given) => (await opened).acquire(...given),
     acquireForLogout: async (...given) => (await opened).acquireForLogout(...given),
@@ -18,6 +20,7 @@ export function boundRecord(key: string | Promise<string>, open: (key: string) =
     clear: async (...given) => (await opened).clear(...given),
     check: async (...given) => (await opened).check?.(...given),
     close: () => void known.then((record) => record?.close?.()),
+    isWatched: () => isWatched?.() === true,
     watch(onChange) {
       const watched = known.then((record) => record?.watch?.(onChange))
       return () => void watched.then((stop) => stop?.())

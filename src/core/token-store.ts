@@ -127,6 +127,8 @@ export interface TokenRecord {
    * @returns stop; undefined if the store does not tell.
    */
   watch?(onChange: () => void): (() => void) | undefined
+  /** Whether `watch` misses no change now. Absent: owners watch only while they wait. */
+  isWatched?(): boolean
 }
 
 /** A stored pair. The store's own clock measures remaining lifetimes: two local clocks are never compared. */

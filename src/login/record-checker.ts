@@ -19,6 +19,12 @@ export class RecordChecker implements LoginChecker {
   /** Whether nobody has looked because a renewal ran, or a login was under way. */
   #isCheckPending = false
   #cancelCheck: (() => void) | undefined
+  #stopWatching: (() => void) | undefined
+  /** The next request checks. One check a second is enough: a renewal is two changes. The store holds this function weakly. */
+  readonly #onChange = () => {
+    const account = this.#account
+    account.staleAt = Math.min(account.staleAt, account.settings.clock.monotonicNow() + ASK_MS)
+  }
 
   constructor(account: LoginAccount, host: Pick<LoginHost, 'isIdle'>, logins: UserLogins) {
     this.#account = account
@@ -48,6 +54,7 @@ export class RecordChecker implements LoginChecker {
 
   close(): void {
     this.#cancelCheck?.()
+    this.#stopWatching?.()
   }
 
   #checkLater(): void {
@@ -83,9 +90,12 @@ export class RecordChecker implements LoginChecker {
 
   /** The manager has just learnt of its login, or has asked a store that is silent. */
   learned(): void {
-    const { clock, renewal, store } = this.#account.settings
-    const isShared = store && !this.#isNotified
-    this.#account.staleAt = isShared ? clock.monotonicNow() + renewal.maxStalenessMs : Infinity
+    const { clock, record, renewal, store } = this.#account.settings
+    // What the manager has learned may be older than its watch: the first check is due all the same.
+    const isWatched = this.#stopWatching !== undefined && record.isWatched?.() === true
+    if (record.isWatched) this.#stopWatching ??= record.watch?.(this.#onChange)
+    const needsChecks = store && !this.#isNotified && !isWatched
+    this.#account.staleAt = needsChecks ? clock.monotonicNow() + renewal.maxStalenessMs : Infinity
   }
 
   /** Looks now, whenever the record may have changed, and again if the store fails. @returns stop */

@@ -12,9 +12,9 @@ import type { RegisterReading, TokenRegister } from './token-register.ts'
 export function checkedRegister(register: TokenRegister): TokenRegister {
   checkObject('register', register)
   checkText('register.kind', register.kind)
-  for (const method of ['read', 'replace', 'watch']) {
+  for (const method of ['read', 'replace', 'watch', 'isWatching']) {
     const given: unknown = Reflect.get(register, method)
-    if (method !== 'watch' || given !== undefined) checkFunction(`register.${method}`, given)
+    if (method === 'read' || method === 'replace' || given !== undefined) checkFunction(`register.${method}`, given)
   }
   const { capacity } = register
   if (capacity !== undefined && !(Number.isInteger(capacity) && capacity >= 1))
@@ -26,13 +26,14 @@ export function checkedRegister(register: TokenRegister): TokenRegister {
     replace: async (...given) => isReplaced(await register.replace(...given)),
     ...(typeof Reflect.get(register, 'watch') === 'function' && {
       // Owners poll as well. So a register that cannot watch costs no renewal.
-      watch(onChange: () => void) {
+      watch(onChange: (key?: string) => void) {
         const stop = quietly(() => register.watch?.(onChange))
         // An async watch may reject, and nobody awaits it.
         Promise.resolve(stop).catch(() => undefined)
         return () => void quietly(() => stop?.())
       },
     }),
+    ...(register.isWatching && { isWatching: () => quietly(() => register.isWatching?.()) === true }),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { TokenError } from '../core/errors.ts'
 import { aged, type NewTokens, type StoredTokens, type StoreReports, type TokenRecord } from '../core/token-store.ts'
+import type { Changes } from './changes.ts'
 import { ForeignRecord } from './record-text.ts'
 import { RepeatingRecord } from './repeating-record.ts'
 import type { SharedSettings } from './stored-state.ts'
@@ -11,6 +12,8 @@ export interface StoreSettings extends SharedSettings {
   readonly reasonOf: (thrown: unknown) => string
   /** Whether this process has no store now that others could have. */
   readonly isAlone?: (() => boolean) | undefined
+  /** Of a register that says whether it watches. */
+  readonly changes?: Changes | undefined
 }
 
 /** The shared record, and while it cannot be used a private one. */
@@ -22,6 +25,7 @@ export function sharedOrPrivate(
 ): TokenRecord {
   const shared = new RepeatingRecord(settings, key, clock, reports)
   const { alone, unreported } = shared
+  const { changes } = settings
   const turns = new Turns(clock)
   const fails = settings.onUnavailable === 'fail'
   let isReadable = !settings.keyRing.seals
@@ -88,7 +92,8 @@ export function sharedOrPrivate(
     clear: (...cleared) => shared.clear(...cleared).catch(rejected),
     close: () => unreported.close(),
     check: (...given) => shared.check(...given),
-    watch: (onChange) => settings.register.watch?.(onChange),
+    watch: (onChange) => (changes ? shared.watchIn(changes, onChange) : settings.register.watch?.(() => onChange())),
+    ...(changes && { isWatched: () => changes.areComplete }),
   }
 }
 

@@ -19,6 +19,7 @@ import { adopt, clear } from '../record/acts.ts'
 import { countsItself, turnsMs, withOwner } from '../record/fleet.ts'
 import { accept, bare, acquire, acquireForLogout, look, overlap, release } from '../record/record-state.ts'
 import { adoptAgain, clearAgain, type PastAct } from '../record/repeated-acts.ts'
+import type { Changes } from './changes.ts'
 import { type How, type SharedSettings, type Step, StoredState } from './stored-state.ts'
 
 /** The last adoption, whether or not it was executed. */
@@ -177,6 +178,19 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     return () => {
       seen ??= Math.max(version, this.#stored.known?.state?.version ?? 0)
       return { sinceMs: this.#clock.monotonicNow() - startedAt, seenVersion: seen, isLogin }
+    }
+  }
+
+  /** @returns stop */
+  watchIn(changes: Changes, onChange: () => void): () => void {
+    let stop: (() => void) | undefined
+    let isOver = false
+    void this.#stored.key.then((key) => {
+      if (!isOver) stop = changes.on(key, onChange)
+    })
+    return () => {
+      isOver = true
+      stop?.()
     }
   }
 

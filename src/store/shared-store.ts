@@ -4,6 +4,7 @@ import { checkWebCrypto } from '../core/runtime.ts'
 import { member } from '../core/thrown.ts'
 import { boundRecord } from '../core/bound-record.ts'
 import type { OpenableStore, TokenStore } from '../core/token-store.ts'
+import { Changes } from './changes.ts'
 import { checkedRegister } from './checked-register.ts'
 import { reasonIn } from './reason.ts'
 import { type EncryptionKey, KeyRing } from './sealed-box.ts'
@@ -50,7 +51,7 @@ export const SHARED = { prefix: true, encryptionKeys: true, commandTimeoutMs: tr
  */
 export function sharedStore(register: TokenRegister, options: SharedStoreOptions = {}): TokenStore {
   const own = ownOptions('The options of sharedStore', options, namesOf<SharedStoreOptions>(SHARED))
-  return storeOn(register, own, reasonOfRegister)
+  return storeOn(register, own, reasonOfRegister, { NotifiedOf: Changes })
 }
 
 /** The message of an error may hold a secret. Its name does not, and is a hint: `TypeError`. */
@@ -77,12 +78,13 @@ export function checkedShared({
  * @param options Own members only.
  * @param reasonOf Says why a step of the register failed, without secrets.
  * @param isAlone Whether this process has no store now that others could have.
+ * @param NotifiedOf For registers that can say whether they watch (`isWatching`). Pages do without.
  */
 export function storeOn(
   register: TokenRegister,
   options: SharedStoreOptions,
   reasonOf: (thrown: unknown) => string,
-  isAlone?: () => boolean,
+  { isAlone, NotifiedOf }: { isAlone?: () => boolean; NotifiedOf?: typeof Changes } = {},
 ): TokenStore {
   checkWebCrypto('A shared store', 'do without')
   const checked = checkedRegister(register)
@@ -96,6 +98,7 @@ export function storeOn(
     epochs: new Map(),
     reasonOf,
     isAlone,
+    changes: NotifiedOf && checked.isWatching && new NotifiedOf(checked),
   }
   const store: OpenableStore = {
     kind: register.kind,

@@ -70,7 +70,8 @@ export class StoredState {
   readonly #settings: SharedSettings
   readonly #clock: Clock
   readonly #reports: StoreReports
-  readonly #key: Promise<string>
+  /** Its key in the register. */
+  readonly key: Promise<string>
   /** What the last step of this owner, `overlap` excepted, has written. The owner settles a claim from it, without reading again. */
   known: Known | undefined
   /** Only a person can obtain: a record that cannot be read may hold their login. */
@@ -84,14 +85,14 @@ export class StoredState {
     this.#clock = clock
     this.#reports = reports
     // Hashed, because the key contains a login. The braces are the hash tag of a Redis Cluster.
-    this.#key = digestOf('SHA-256', key).then((digest) => `{${settings.prefix}:${digest.slice(0, 32)}}`)
+    this.key = digestOf('SHA-256', key).then((digest) => `{${settings.prefix}:${digest.slice(0, 32)}}`)
   }
 
   /** @param how.isOfClaim False for `overlap`, which runs beside the claims of this owner: its text must not become `#known`. */
   async change<Answer>(step: Step<Answer>, how: How<Answer> = {}): Promise<Answer> {
     const { writing } = this.#settings
     if (!this.#settings.keyRing.isKnown) await this.#keysKnown(how.patience)
-    const key = await this.#key
+    const key = await this.key
     let known = how.from && this.#carried(how.from)
     for (let attempts = 0; attempts < MAX_ATTEMPTS; known = undefined) {
       known ??= await this.#read(key, how)

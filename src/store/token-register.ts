@@ -16,8 +16,18 @@ export interface TokenRegister {
    * @returns Whether `value` was stored. Rejects if that is not known.
    */
   replace(key: string, expected: string | undefined, value: string, keepMs: number, epoch?: string): Promise<boolean>
-  /** Calls back when any value may have changed. Not async. Absent: waiting owners read about once a second. @returns A function that stops this. */
-  watch?(onChange: () => void): () => void
+  /**
+   * Calls back when a value may have changed, with its key; without a key when any value may have changed, such as after a lost connection. Not async.
+   * Absent: waiting owners read about once a second.
+   *
+   * @returns A function that stops this.
+   */
+  watch?(onChange: (key?: string) => void): () => void
+  /**
+   * Whether `watch` misses no change now. Owners of a login then read the register only when their key has changed, instead of every `maxStalenessMs`.
+   * When the result changes, call back without a key. Absent: owners of a login watch only while they wait.
+   */
+  isWatching?(): boolean
 }
 
 export interface RegisterReading {

@@ -43,7 +43,7 @@ export function webRegister(databases: Databases): TokenRegister {
       return replaced
     },
 
-    watch: (onChange) => withChannel((channel) => channel.addEventListener('message', onChange), 'open'),
+    watch: (onChange) => withChannel((channel) => channel.addEventListener('message', () => onChange()), 'open'),
   }
 }
 

@@ -47,7 +47,7 @@ export function webStore(options: SharedStoreOptions = {}): TokenStore {
   const encryptionKeys = Array.isArray(own.encryptionKeys) ? own.encryptionKeys.map(shareable) : own.encryptionKeys
   const isAlone = () => access.denial !== undefined
   const given = { ...own, encryptionKeys, commandTimeoutMs }
-  const store = storeOn(register, given, (thrown) => access.failed(thrown), isAlone)
+  const store = storeOn(register, given, (thrown) => access.failed(thrown), { isAlone })
   return Object.freeze({ ...livingStore(deniableStore(store as OpenableStore, access)), singleUser: true })
 }
 
