@@ -135,7 +135,7 @@ export const REMOVALS = {
   // A renewal names the login that the manager had when it began, and goes on when it is outdated.
   'a renewal of now': [
     ['core/renewal.ts', '  #seenVersion = 0\n', '  #seenVersion = 0\n  named: number | undefined\n'],
-    ['core/renewal.ts', 'this.#start = start\n', 'this.#start = start\n    this.named = account.login.number\n'],
+    ['core/renewal.ts', 'this.start = start\n', 'this.start = start\n    this.named = account.login.number\n'],
     ['core/renewal.ts', 'login: login.number,', 'login: this.named,'],
     ['core/renewal.ts', '      this.pauses.check()\n      login.skipped', '      login.skipped'],
   ],

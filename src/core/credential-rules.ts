@@ -1,15 +1,6 @@
+import { SHORT_BACKOFF_MS, isRefreshGone, isUsable, retryAfterMsOf, saidOf } from './plan.ts'
 import { outcomeOf, type TokenError } from './errors.ts'
-import { SHORT_BACKOFF_MS } from './cool-down.ts'
-import { retryAfterMsOf } from './retry-delay.ts'
-import {
-  type Consequence,
-  isRefreshGone,
-  type Policy,
-  type Rules,
-  saidOf,
-  isUsable,
-  type Situation,
-} from './situation.ts'
+import type { Consequence, Policy, Rules, Situation } from './situation.ts'
 
 /** The manager presents a refresh token at most this often if it meets a 5xx each time, then retires it. */
 const MAX_PRESENTATIONS = 3

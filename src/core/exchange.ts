@@ -62,11 +62,8 @@ export async function exchange(
     const onSend = (known: Known) => (account.awaited = () => awaitedIn(known, settings.exchangeTimeoutMs))
     const given = await runWithin(account, () => withinExchange(settings, holdsProcess, call, about, onSend))
     const { tokens: granted, flaw } = await readGiven(account, given, refreshToken, sentAt)
-    const credentialsDigest = (await digest) ?? credentials
-    return {
-      tokens: { ...kept, ...granted, ...(credentialsDigest !== undefined && { credentials: credentialsDigest }) },
-      flaw,
-    }
+    const own = (await digest) ?? credentials
+    return { tokens: { ...kept, ...granted, ...(own !== undefined && { credentials: own }) }, flaw }
   } catch (thrown) {
     const error = settings.readThrown(thrown, kind, settings.needsLogin)
     if (credentials !== undefined && ((await digest) ?? credentials) !== credentials) onRotated?.()

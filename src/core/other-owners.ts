@@ -44,7 +44,7 @@ export const OTHER_OWNERS: OtherOwners = {
   async spread(turn, chance) {
     const { clock, exchangeTimeoutMs } = turn.account.settings
     /** Whether a caller cannot wait for the longest random pause and for a whole exchange after it. */
-    const isPressed = () => turn.limit() - clock.monotonicNow() < SPREAD_MS + exchangeTimeoutMs
+    const isPressed = () => turn.limit - clock.monotonicNow() < SPREAD_MS + exchangeTimeoutMs
     if (!isPressed()) await turn.pauses.for(chance * SPREAD_MS, isPressed)
   },
 }
@@ -54,7 +54,7 @@ async function leaveToOther(turn: Turn, busyMs: number, polls: number): Promise<
   const { account, pauses } = turn
   const { record, random } = account.settings
   // While the manager's own token serves, the manager need not ask for the result.
-  const usableMs = turn.isAwaited() ? 0 : (account.current?.usableMs ?? 0)
+  const usableMs = turn.start.isAwaited() ? 0 : (account.current?.usableMs ?? 0)
   const pollMs = Math.min(1_000, POLL_MS * 2 ** polls) * (1 - random() / 2)
   await pauseForOther(pauses, record, Math.min(busyMs, usableMs > 0 ? usableMs : pollMs), () => usableMs > 0)
   return usableMs <= 0

@@ -1,17 +1,8 @@
-import { coolDownMs, coolDownOf, SHORT_BACKOFF_MS } from './cool-down.ts'
-import { pauseMs as usualPauseMs, retryAfterMsOf } from './retry-delay.ts'
-import { TokenError } from './errors.ts'
-import {
-  type Consequence,
-  isRefreshGone,
-  NOTHING_FAILED,
-  type OwnCoolDown,
-  type Plan,
-  type Policy,
-  type Situation,
-} from './situation.ts'
-import { type RejectedRefreshToken, type Suspicion, uncertaintyOf } from './suspicion.ts'
-import type { Report } from './token-store.ts'
+import { detailsOf, outcomeOf, TokenError } from './errors.ts'
+import type { RetryPolicy } from './manager-options.ts'
+import type { Consequence, OwnCoolDown, Plan, Policy, Situation } from './situation.ts'
+import type { RejectedRefreshToken, Suspicion } from './suspicion.ts'
+import type { CoolDown, Report, Retry } from './token-store.ts'
 
 /**
  * What to do after an exchange that failed: the table of outcomes, the retries and the cool-down (design: Renewal, Logins). The step that tells the
@@ -129,7 +120,7 @@ function pauseAfter(
   { retry }: Policy,
   retryAfterMs: number,
 ): number {
-  return isFirstDoubt ? SHORT_BACKOFF_MS * (1 + chance) : usualPauseMs(attempt, error, retryAfterMs, retry, chance)
+  return isFirstDoubt ? SHORT_BACKOFF_MS * (1 + chance) : pauseMs(attempt, error, retryAfterMs, retry, chance)
 }
 
 /** If the manager is closed, a pause that the service asks for, or a cool-down, must still reach the other owners, who make the next call. */
@@ -162,4 +153,121 @@ export function planAfterLateArrival(error: TokenError, situation: Situation, pa
       ? { kind: 'retry', ms: pauseMs }
       : coolDownOf(error, coolDownMs(error, situation, 0), failures)
   return { ...NOTHING_FAILED, error, shared: undefined, next }
+}
+
+/** A plan that says nothing but its error and what is next. */
+export const NOTHING_FAILED = {
+  fate: 'keep',
+  adopts: false,
+  obtains: false,
+  isSpent: false,
+  isAccountRejected: false,
+  hasRetryAfter: false,
+} as const
+
+/** What the source says of the refresh token, else what the outcome says. */
+export function saidOf(error: TokenError) {
+  return detailsOf(error).refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : outcomeOf(error))
+}
+
+/** The service may switch off its refresh endpoint before its credentials (F229). */
+export function isRefreshGone(error: TokenError): boolean {
+  return error.code === 'ERR_TOKEN_REQUEST' && outcomeOf(error) === 'rejected'
+}
+
+/** Whether requests can still use the old access token. */
+export function isUsable({ usableMs, isRejected = false }: Pick<Situation, 'usableMs' | 'isRejected'>): boolean {
+  return usableMs > 0 && !isRejected
+}
+
+/** How far the remaining life of a token may be off, ms: 2 s for the travel of two answers, and 200 ppm of clock drift. */
+export function uncertaintyOf(ageMs: number): number {
+  return 2_000 + ageMs * 0.000_2
+}
+
+/** @returns The pause that the service asked for, ms; 0 for none. `Retry-After` counts on 429 and 5xx only. */
+export function retryAfterMsOf(error: TokenError): number {
+  const outcome = outcomeOf(error)
+  return outcome === 'deferred' || outcome === 'unknown-5xx' ? (detailsOf(error).retryAfterMs ?? 0) : 0
+}
+
+/**
+ * The pause before the next call, ms: a random time between half of an exponential step and the whole step. A longer
+ * `Retry-After` replaces that half, so jitter only lengthens it.
+ *
+ * @param attempt The number of the failed call, from 1.
+ * @param retryAfterMs Already clamped, 0 for none.
+ * @param random Uniform in [0, 1).
+ */
+export function pauseMs(
+  attempt: number,
+  error: TokenError,
+  retryAfterMs: number,
+  policy: RetryPolicy,
+  random: number,
+): number {
+  const baseMs = policy.baseDelayMs * (outcomeOf(error) === 'deferred' ? 2 : 1)
+  // The exponent is bounded, because 0 * Infinity is NaN.
+  const halfMs = Math.min(policy.maxDelayMs, baseMs * 2 ** Math.min(attempt - 1, 60)) / 2
+  const clamped = retryAfterMs >= policy.maxRetryAfterMs && retryAfterMs >= halfMs
+  return Math.max(halfMs, retryAfterMs) + (clamped ? 0 : random * halfMs)
+}
+
+/** A short cool-down, or a short pause before another call, ms. */
+export const SHORT_BACKOFF_MS = 1_000
+/** The cool-down after a failure of the store, ms. All managers of a process meet it at once. @param chance Uniform in [0, 1). */
+export const shortBackoffMs = (chance = 0) => SHORT_BACKOFF_MS * (1 + chance)
+/** The cool-down after refused credentials, ms. */
+export const MINUTE_MS = 60_000
+
+/**
+ * How long callers without a token are refused after a renewal that gave up, ms. Steps longer than the first count from the
+ * claim: a service that lets calls hang is probed as often as a service that refuses them.
+ *
+ * @param retryAfterMs Already clamped, 0 for none.
+ */
+export function coolDownMs(
+  error: TokenError,
+  situation: Pick<Situation, 'failures' | 'sinceLeaseMs' | 'usableMs'> & Partial<Pick<Situation, 'chance'>>,
+  retryAfterMs: number,
+): number {
+  const { failures, sinceLeaseMs, usableMs, chance } = situation
+  if (error.code === 'ERR_LOGIN_REQUIRED') return Infinity
+  if (error.code === 'ERR_STORE_UNAVAILABLE') return shortBackoffMs(chance)
+  // A wrong password costs one call a minute, not one per request: services lock accounts after many failures.
+  if (error.code === 'ERR_CREDENTIALS_REJECTED') return Math.max(MINUTE_MS, retryAfterMs)
+  const steppedMs = Math.max(5_000, Math.min(5_000 * 2 ** (failures - 1), 20_000) - sinceLeaseMs)
+  // One more probe before callers have to wait: if the outage is over by then, no caller notices it.
+  const backoffMs = usableMs > 2_000 ? Math.min(steppedMs, usableMs - 1_000) : steppedMs
+  return Math.max(backoffMs, retryAfterMs)
+}
+
+/** The cool-down for all owners of the record. @param failures Renewals in a row that gave up, this one included. */
+export function coolDownOf(error: TokenError, ms: number, failures: number): CoolDown {
+  const { code, status, serviceCode } = error
+  const { loginReason } = detailsOf(error)
+  const isFirm = !error.retryable || code === 'ERR_THROTTLED' || retryAfterMsOf(error) > 0
+  const details = {
+    ...(status !== undefined && { status }),
+    ...(serviceCode !== undefined && { serviceCode }),
+    ...(loginReason !== undefined && { loginReason }),
+  }
+  return { kind: 'cool-down', ms, failures, isFirm, code, ...details }
+}
+
+/** All that a failed call throws inside a renewal: what callers are told, and what follows. */
+export class CallFailed extends Error {
+  readonly error: TokenError
+  readonly next: Retry | OwnCoolDown
+
+  constructor(error: TokenError, next: Retry | OwnCoolDown) {
+    super()
+    this.error = error
+    this.next = next
+  }
+}
+
+/** @returns The next call of a renewal that a call has failed in; undefined: there is none. */
+export function nextCallOf(thrown: Error): Retry | undefined {
+  return thrown instanceof CallFailed && thrown.next.kind === 'retry' ? thrown.next : undefined
 }

@@ -4,10 +4,8 @@ import { outcomeOf, TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import { HeldToken } from './held-token.ts'
 import { receivedTokens, exchange, type Exchanged, rotationProblem, type Presented } from './exchange.ts'
-import { planAfter, planAfterLateArrival } from './plan.ts'
-import { CallFailed, nextCallOf } from './cool-down.ts'
+import { CallFailed, nextCallOf, planAfter, planAfterLateArrival, retryAfterMsOf } from './plan.ts'
 import { coolingError, errorIfPrivate } from './renewal-errors.ts'
-import { retryAfterMsOf } from './retry-delay.ts'
 import type { Meanwhile, Plan, Situation } from './situation.ts'
 import { type Exchange, offers } from './token-source.ts'
 import {
@@ -59,7 +57,7 @@ export interface Renewed {
 export class Renewal implements Turn {
   readonly account: Account
   readonly #settings: Settings
-  readonly #start: RenewalStart
+  readonly start: RenewalStart
   /** The next call is a repeat, or comes after a pause: nobody knows when it brings a token. */
   isRepeating = false
   /** Why the last call failed, for callers who cannot wait for the next one. */
@@ -70,25 +68,21 @@ export class Renewal implements Turn {
   #failuresBefore: number
   /** On the token clock: remaining lifetimes of the claim count from here. */
   #claimedAt = 0
-  #signatureFailures = 0
-  /** The last call has shown that the credentials are others than those that the obtain of its pair used. */
-  #isRotated = false
-  /** Answers of this renewal that brought a refresh token alone. */
+  /** What the calls of this renewal have shown. */
+  readonly #evidence = { signatureFailures: 0, presented: 0, isRotated: false }
+  /** Responses of this renewal that brought a refresh token alone. */
   #flaws = 0
-  /** Presentations of a refresh token that the service may have acted on. */
-  #presented = 0
-  /** The instant at which the first caller gives up, monotonic ms. */
-  #limit = Infinity
+  limit = Infinity
   /** Takes the tokens that arrive after a reset or a login: they belong to the login under which this renewal began. */
   readonly #lateTokens: NewTokens[]
 
   constructor(account: Account, start: RenewalStart) {
-    const { settings, work, lateTokens: leftover } = account
+    const { settings, work, lateTokens } = account
     this.account = account
     this.#settings = settings
-    this.#start = start
+    this.start = start
     this.pauses = new Pauses({ clock: settings.clock, work, isWanted: () => this.#isWanted })
-    this.#lateTokens = leftover
+    this.#lateTokens = lateTokens
     this.#failuresBefore = start.failuresBefore
   }
 
@@ -99,7 +93,7 @@ export class Renewal implements Turn {
 
   /** A caller waits until `limit`. This ends a pause that the renewal makes only as long as no caller is in a hurry. */
   hurry(limit: number): void {
-    this.#limit = Math.min(this.#limit, limit)
+    this.limit = Math.min(this.limit, limit)
     this.pauses.hurry()
   }
 
@@ -129,21 +123,21 @@ export class Renewal implements Turn {
     }
     if (this.pauses.halted() || !this.#isWanted) return this.#withdraw(lease, 'keep')
     const refreshToken = this.#tokenOrPlan(lease)
-    if (typeof refreshToken === 'object') return this.#withoutCall(lease, refreshToken, attempt)
-    const { events } = this.#settings
-    const call: Call = {
-      lease: lease,
-      attempt,
-      chance,
-      by: refreshToken === undefined ? 'obtain' : 'refresh',
-      refreshToken,
+    if (typeof refreshToken === 'object') {
+      await this.#release(lease, refreshToken)
+      return this.#perform(refreshToken, attempt)
     }
-    if (lease.isPrivate && call.by === 'obtain' && attempt === 1)
+    const { events } = this.#settings
+    const by = refreshToken === undefined ? 'obtain' : 'refresh'
+    const call: Call = { lease, attempt, chance, by, refreshToken }
+    if (lease.isPrivate && by === 'obtain' && attempt === 1)
       await this.#settings.store?.others.spread(this, chance).catch(() => this.#withdraw(lease, 'keep'))
     this.#begin(call)
     const run = () =>
-      exchange(this.account, refreshToken, this.#start.holdsProcess, lease.tokens, () => (this.#isRotated = true))
-    return (events.watcher ? events.watcher.call(call.by, attempt, run) : run()).then(
+      exchange(this.account, refreshToken, this.start.holdsProcess, lease.tokens, () => {
+        this.#evidence.isRotated = true
+      })
+    return (events.watcher ? events.watcher.call(by, attempt, run) : run()).then(
       (granted) => this.#succeeded(call, granted),
       (error: unknown) => this.#failed(call, errorIfPrivate(lease, error as TokenError)),
     )
@@ -177,21 +171,13 @@ export class Renewal implements Turn {
       graceMs,
       needsLogin,
       login: login.number,
-      breaksCoolDown: this.#start.because === 'forced',
+      breaksCoolDown: this.start.because === 'forced',
       ...more,
     }
     // A login may have been stored since this renewal began.
     return record.acquire(owner, Math.max(this.#seenVersion, seen), ttlMs, terms).finally(() => {
       this.#claimedAt = tokenClock.now()
     })
-  }
-
-  limit(): number {
-    return this.#limit
-  }
-
-  isAwaited(): boolean {
-    return this.#start.isAwaited()
   }
 
   /** How long ago the last claim was answered, ms. */
@@ -201,7 +187,7 @@ export class Renewal implements Turn {
 
   /** Whether tokens of another owner will do. @param isLast The renewal cannot make the call that a caller asked for. */
   #adopts(tokens: StoredTokens, isLast = false): boolean {
-    const { because } = this.#start
+    const { because } = this.start
     const { current, settings } = this.account
     // The store may hold the very token that the API rejects: a step of this owner had no response, and was executed.
     const isRejected = because === 'refused' && current?.stored.accessToken === tokens.accessToken
@@ -211,43 +197,35 @@ export class Renewal implements Turn {
   /** The refresh token to present; undefined: obtain. With a login a plan may take the place of both. */
   #tokenOrPlan(lease: Lease): string | undefined | Plan {
     const { source, rules } = this.#settings
-    const { spent, discarded: forgotten, mustObtain } = this.account
+    const { spent, discarded, mustObtain } = this.account
     const refreshToken = lease.tokens?.refreshToken ?? ''
-    const isGivenUp = refreshToken === spent || forgotten.includes(refreshToken)
+    const isGivenUp = refreshToken === spent || discarded.includes(refreshToken)
     const presentable = lease.presentable && !isGivenUp && offers(source, 'refresh')
-    const isForced = this.#start.because === 'forced'
-    return rules.choose({ ...lease, presentable }, { ...this.#served, mustObtain, isForced, failures: this.#failures })
-  }
-
-  async #withoutCall(lease: Lease, plan: Plan, attempt: number): Promise<never> {
-    await this.#release(lease, plan)
-    return this.#perform(plan, attempt)
+    const isForced = this.start.because === 'forced'
+    return rules.choose({ ...lease, presentable }, { ...this.#before, mustObtain, isForced })
   }
 
   /** Without `background` a renewal is for the callers who wait, and makes no further call once they have left. */
   get #isWanted(): boolean {
-    return this.#settings.renewal.background || this.#start.isAwaited()
+    return this.#settings.renewal.background || this.start.isAwaited()
   }
 
-  /** Renewals in a row that gave up, if this one does, too. */
-  get #failures(): number {
-    return this.#failuresBefore + 1
-  }
-
-  get #served(): { readonly usableMs: number; readonly isRejected: boolean } {
-    return { usableMs: this.account.current?.usableMs ?? 0, isRejected: this.account.current?.isRejected === true }
+  /** What is known before a call, and after it. `failures`: renewals in a row that gave up, if this one does, too. */
+  get #before() {
+    const { usableMs = 0, isRejected = false } = this.account.current ?? {}
+    return { usableMs, isRejected, failures: this.#failuresBefore + 1 }
   }
 
   #begin({ by, refreshToken }: Call): void {
     const { counts, suspicions } = this.account
     counts[by === 'obtain' ? 'obtains' : 'refreshes'] += 1
-    this.#isRotated = false
+    this.#evidence.isRotated = false
     if (by === 'obtain') this.account.mustObtain = false
     if (refreshToken !== undefined) void suspicions.note(refreshToken)
   }
 
   async #succeeded(call: Call, exchanged: Exchanged): Promise<Renewed> {
-    const { lease: lease, by, attempt } = call
+    const { lease, by, attempt } = call
     const { tokens: granted, flaw } = exchanged
     const { record, events, graceMs, keepsMs } = this.#settings
     const { suspicions } = this.account
@@ -258,7 +236,8 @@ export class Renewal implements Turn {
     const received = receivedTokens(call, exchanged, this.#settings, this.#sinceLeaseMs)
     if (by === 'obtain') suspicions.settle('accepted')
     // Some services answer with the same refresh token again: then it stays good.
-    else if (graceMs < Infinity && received.refreshToken !== call.refreshToken) this.#spent(lease)
+    else if (graceMs < Infinity && received.refreshToken !== call.refreshToken)
+      this.account.spent = lease.tokens?.refreshToken
     if (granted.refreshToken !== undefined) void suspicions.note(granted.refreshToken)
     const problem = rotationProblem(call.refreshToken, granted.refreshToken, keepsMs)
     if (problem !== undefined) events.anomaly('unexpected-response', problem)
@@ -315,11 +294,8 @@ export class Renewal implements Turn {
   }
 
   /** What the plan means for later renewals, and for the listeners. */
-  async #remember(
-    { lease: lease, refreshToken = '' }: Call,
-    { error, suspicion, obtains, isSpent }: Plan,
-  ): Promise<void> {
-    if (isSpent) this.#spent(lease)
+  async #remember({ lease, refreshToken = '' }: Call, { error, suspicion, obtains, isSpent }: Plan): Promise<void> {
+    if (isSpent) this.account.spent = lease.tokens?.refreshToken
     if (obtains) this.account.mustObtain = true
     if (!suspicion) return
     const { remainingMs, ...told } = suspicion
@@ -332,8 +308,8 @@ export class Renewal implements Turn {
     if (isAccountRejected) this.account.suspicions.settle('rejected')
     if (next.kind === 'retry') {
       this.isRepeating ||= next.ms > 0
-      if (this.isRepeating) this.#start.onRepeat()
-      if (hasRetryAfter) this.#start.onPause(next.ms, error)
+      if (this.isRepeating) this.start.onRepeat()
+      if (hasRetryAfter) this.start.onPause(next.ms, error)
       events.emit('retry', { attempt, delayMs: next.ms, error })
     }
     throw new CallFailed(error, next)
@@ -342,28 +318,25 @@ export class Renewal implements Turn {
   /** Counts what decides on the next call. */
   #count({ refreshToken }: Call, error: TokenError): void {
     const { events, retry } = this.#settings
-    if (error.code === 'ERR_SIGNATURE') this.#signatureFailures += 1
-    if (outcomeOf(error).startsWith('unknown')) this.#presented += 1
+    if (error.code === 'ERR_SIGNATURE') this.#evidence.signatureFailures += 1
+    if (outcomeOf(error).startsWith('unknown')) this.#evidence.presented += 1
     if (outcomeOf(error) === 'unknown-5xx') this.account.met5xx = refreshToken
     const message = `Retry-After of ${retryAfterMsOf(error)} ms counts as retry.maxRetryAfterMs, ${retry.maxRetryAfterMs} ms`
     if (retryAfterMsOf(error) > retry.maxRetryAfterMs) events.anomaly('retry-after-clamped', message)
   }
 
-  #situation({ lease: lease, attempt, by, chance, refreshToken }: Call): Situation {
+  #situation({ lease, attempt, by, chance, refreshToken }: Call): Situation {
     const { retry } = this.#settings
     const { met5xx, credentialsDigest } = this.account
     return {
-      ...this.#served,
+      ...this.#before,
+      ...this.#evidence,
       exchange: by,
-      lease: lease,
+      lease,
       attempt,
       // After a renewal that gave up, one call probes whether the service is back.
       maxAttempts: this.#failuresBefore > 0 || !this.#isWanted ? 1 : retry.maxAttempts,
-      signatureFailures: this.#signatureFailures,
-      failures: this.#failures,
       sinceLeaseMs: this.#sinceLeaseMs,
-      presented: this.#presented,
-      isRotated: this.#isRotated,
       met5xx: refreshToken !== undefined && met5xx === refreshToken,
       credentialsDigest,
       halted: this.pauses.halted(),
@@ -376,12 +349,8 @@ export class Renewal implements Turn {
     return this.#settings.record.release(lease, told).catch(() => undefined)
   }
 
-  #spent({ tokens }: Lease): void {
-    this.account.spent = tokens?.refreshToken
-  }
-
   async #withdraw(lease: Lease, fate: RefreshTokenFate): Promise<never> {
-    if (fate !== 'keep' && this.#settings.keepsMs < Infinity) this.#spent(lease)
+    if (fate !== 'keep' && this.#settings.keepsMs < Infinity) this.account.spent = lease.tokens?.refreshToken
     await this.#release(lease, { fate })
     throw new Halted()
   }

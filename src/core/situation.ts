@@ -1,4 +1,4 @@
-import { detailsOf, type LoginReason, outcomeOf, type TokenError } from './errors.ts'
+import type { LoginReason, TokenError } from './errors.ts'
 import type { Events } from './events.ts'
 import type { ManagerSettings } from './manager-options.ts'
 import type { RejectedRefreshToken, Suspicion } from './suspicion.ts'
@@ -125,29 +125,4 @@ export interface Plan extends Report {
 export interface OwnCoolDown extends CoolDown {
   /** Only this manager cools down, and only as long as its access token serves: the cool-down ends as soon as the API refuses the token. */
   readonly whileUsable?: boolean | undefined
-}
-
-/** A plan that says nothing but its error and what is next. */
-export const NOTHING_FAILED = {
-  fate: 'keep',
-  adopts: false,
-  obtains: false,
-  isSpent: false,
-  isAccountRejected: false,
-  hasRetryAfter: false,
-} as const
-
-/** What the source says of the refresh token, else what the outcome says. */
-export function saidOf(error: TokenError) {
-  return detailsOf(error).refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : outcomeOf(error))
-}
-
-/** The service may switch off its refresh endpoint before its credentials (F229). */
-export function isRefreshGone(error: TokenError): boolean {
-  return error.code === 'ERR_TOKEN_REQUEST' && outcomeOf(error) === 'rejected'
-}
-
-/** Whether requests can still use the old access token. */
-export function isUsable({ usableMs, isRejected = false }: Pick<Situation, 'usableMs' | 'isRejected'>): boolean {
-  return usableMs > 0 && !isRejected
 }

@@ -22,11 +22,6 @@ export interface RejectedRefreshToken {
 
 export type Suspicion = Pick<SuspicionEvent, 'evidence' | 'severity'>
 
-/** How far the remaining life of a token may be off, ms: 2 s for the travel of two answers, and 200 ppm of clock drift. */
-export function uncertaintyOf(ageMs: number): number {
-  return 2_000 + ageMs * 0.000_2
-}
-
 export function verdictOf(
   remainingMs: number | undefined,
   accepted: boolean,

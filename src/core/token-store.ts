@@ -54,9 +54,9 @@ export interface Turn {
   readonly pauses: Pick<Pauses, 'halted' | 'for' | 'end'>
   /** Makes one claim, with what the manager has seen by now. */
   ask(ttlMs: number, more: Pick<LeaseTerms, 'maxStalenessMs' | 'credentialsDigest'>): Promise<LeaseResult>
-  isAwaited(): boolean
+  readonly start: { isAwaited(): boolean }
   /** The instant at which the first caller gives up, monotonic ms. */
-  limit(): number
+  readonly limit: number
 }
 
 /** The reports of a store to the manager that opened it: its `Events`, which tells each of them once a minute. Give no secret. */

@@ -1,18 +1,7 @@
+import { MINUTE_MS, NOTHING_FAILED, coolDownMs, coolDownOf, isUsable, retryAfterMsOf, saidOf } from '../core/plan.ts'
 import { detailsOf, errorWith, type LoginReason, outcomeOf, TokenError } from '../core/errors.ts'
-import { coolDownMs, coolDownOf, MINUTE_MS } from '../core/cool-down.ts'
 import { errorIfPrivate } from '../core/renewal-errors.ts'
-import { retryAfterMsOf } from '../core/retry-delay.ts'
-import {
-  type Beforehand,
-  type Consequence,
-  NOTHING_FAILED,
-  type Plan,
-  type Policy,
-  type Rules,
-  saidOf,
-  isUsable,
-  type Situation,
-} from '../core/situation.ts'
+import type { Beforehand, Consequence, Plan, Policy, Rules, Situation } from '../core/situation.ts'
 import type { Suspicion } from '../core/suspicion.ts'
 import { member } from '../core/thrown.ts'
 import { SAYING } from '../core/token-source.ts'

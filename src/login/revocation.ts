@@ -1,5 +1,5 @@
 import type { Account, Settings } from '../core/account.ts'
-import { pauseMs, retryAfterMsOf } from '../core/retry-delay.ts'
+import { pauseMs, retryAfterMsOf } from '../core/plan.ts'
 import { reasonIn, revokeAtSource } from '../core/source-acts.ts'
 import type { LogoutResult } from '../core/login-port.ts'
 import type { NewTokens } from '../core/token-store.ts'
