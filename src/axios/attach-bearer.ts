@@ -9,15 +9,15 @@ import { synchronous } from './synchronous-refuses.ts'
 
 declare module 'axios' {
   interface AxiosRequestConfig {
-    /** `false`: send this request without a token and never replay it. */
+    /** `false`: send this request without a token, and never replay it. */
     evergreen?: boolean
   }
 }
 
 /**
- * Gives every request of `instance` to an allowed origin a fresh token, and replays a request once if the API refuses its
- * token. If no token can be had, the request is not sent and rejects with a `TokenError`. Requests that carry the header, have
- * `auth` or `socketPath`, or say `evergreen: false` are left alone. Attaching a manager twice changes nothing.
+ * Adds a fresh token to every request of `instance` to an allowed origin, and replays a request once if the API rejects its token. If there is no
+ * token, the request is not sent and rejects with a `TokenError`. Requests that already have the header, or have `auth`, `socketPath` or
+ * `evergreen: false`, are sent unchanged. Attaching a manager twice has no effect.
  *
  * @example
  * ```ts
@@ -28,7 +28,8 @@ declare module 'axios' {
  * attachBearer(api, tokens)
  * await api.get('/wallet') // carries a fresh token
  * ```
- * @throws {TypeError} naming the option; when no origin is known, or another manager has it; when the header is a default of the instance, or unfit for xhr.
+ * @throws {TypeError} naming the option; if no origin is known, or another manager is attached for it; if the header is a default of the instance, or
+ * cannot be used with xhr.
  */
 export function attachBearer(
   instance: Pick<AxiosInstance, 'defaults' | 'interceptors'>,

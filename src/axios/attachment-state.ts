@@ -9,7 +9,7 @@ import {
   type WithAdapter,
   type Wrapper,
 } from './adapter-beneath.ts'
-import { type Bearer, sendWithToken } from './bearer-adapter.ts'
+import { type Binding, sendWithToken } from './bearer-adapter.ts'
 import { headerIn, isDefault } from './header-names.ts'
 import { LateLook } from './late-look.ts'
 import { memberOf } from './member-of.ts'
@@ -18,68 +18,68 @@ import { mayFollowByItself, OWN_TRANSPORT } from './own-transport.ts'
 
 type Config = InternalAxiosRequestConfig
 
-/** A grantee, and the mark of its manager under which a request began. */
+/** A binding, and the login generation of its manager when the request began. */
 interface ActiveBinding {
-  readonly bearer: Bearer
+  readonly binding: Binding
   readonly generation: number | undefined
 }
 
 /** What all requests of an instance share. */
-export interface Shared {
+export interface InstanceParts {
   readonly instance: Pick<AxiosInstance, 'defaults'>
   readonly scope: OriginScope
-  readonly bare: UnauthenticatedRequests
+  readonly unauthenticated: UnauthenticatedRequests
 }
 
 /**
- * What holds for all requests that begin now: whose token they get, and under which mark. It is replaced, never changed, so a request keeps what it
- * began with.
+ * The attachments of an instance and the login generations of their managers at one moment. A request keeps the state in which it began. A state is
+ * replaced, never changed.
  */
 export class AttachmentState {
-  readonly #shared: Shared
+  readonly #shared: InstanceParts
   readonly #all: readonly ActiveBinding[]
   readonly #byOrigin: ReadonlyMap<string, ActiveBinding>
-  /** That of the last request. */
+  /** The adapter of the last request. */
   #last: { readonly beneath: AdapterBeneath; readonly wrapper: Wrapper } | undefined
-  /** Looks whether an interceptor that ran after ours has put another adapter in the place of our wrapper. */
+  /** Checks whether an interceptor that ran after ours has replaced our wrapper by another adapter. */
   readonly lateLook = new LateLook((config, isCopy) => {
     if (!isWrapped(config)) config.adapter = this.#lateWrapper(new AdapterBeneath(config), isCopy)
   })
 
-  constructor(bearers: ReadonlyMap<string, Bearer>, shared: Shared) {
+  constructor(bindings: ReadonlyMap<string, Binding>, shared: InstanceParts) {
     this.#shared = shared
-    this.#all = [...new Set(bearers.values())].map((bearer) => ({
-      bearer,
-      generation: bearer.access.currentGeneration?.(),
+    this.#all = [...new Set(bindings.values())].map((binding) => ({
+      binding,
+      generation: binding.access.currentGeneration?.(),
     }))
     this.#byOrigin = new Map(
-      this.#all.flatMap((generation) => originsOf(bearers, generation.bearer).map((origin) => [origin, generation])),
+      this.#all.flatMap((active) => originsOf(bindings, active.binding).map((origin) => [origin, active])),
     )
   }
 
-  /** Whether it still holds: no login of a manager has begun or ended since. */
+  /** Whether no login of a manager has begun or ended since. */
   get isCurrent(): boolean {
-    return this.#all.every(({ bearer, generation }) => bearer.access.currentGeneration?.() === generation)
+    return this.#all.every(({ binding, generation }) => binding.access.currentGeneration?.() === generation)
   }
 
-  /** @returns What stands in the place of the adapter of a request. Requests with the same adapter share it. */
+  /** @returns The wrapper to use instead of the request's adapter. Requests with the same adapter share it. */
   wrapperFor(config: WithAdapter): Wrapper {
     if (this.#last?.beneath.isOf(config)) return this.#last.wrapper
     const beneath = new AdapterBeneath(config)
-    const wrapper = this.#wrapperOf(beneath, (final, { bearer, generation }) =>
-      sendWithToken(final, beneath.sender(final), bearer, generation),
+    const wrapper = this.#wrapperOf(beneath, (final, { binding, generation }) =>
+      sendWithToken(final, beneath.sender(final), binding, generation),
     )
     this.#last = { beneath, wrapper }
     return wrapper
   }
 
   #lateWrapper(beneath: AdapterBeneath, isCopy: boolean): Wrapper {
-    return this.#wrapperOf(beneath, async (final, { bearer, generation }) => {
-      const { access, header, refuses } = bearer
+    return this.#wrapperOf(beneath, async (final, { binding, generation }) => {
+      const { access, header, refuses } = binding
       const outer: Outer = { header, hasCalledOurs: false }
-      // If that adapter has called our wrapper, the wrapper has replayed the request already.
-      const relieved: Bearer = { ...bearer, refuses: (response) => !outer.hasCalledOurs && refuses(response) }
-      if (!isCopy) return sendWithToken(final, noting(beneath.sender(final), outer), relieved, generation)
+      // If that adapter has called our wrapper, the wrapper has already replayed the request.
+      const quiet: Binding = { ...binding, refuses: (response) => !outer.hasCalledOurs && refuses(response) }
+      if (!isCopy) return sendWithToken(final, noting(beneath.sender(final), outer), quiet, generation)
       try {
         return await noting(beneath.plain(final), outer)(final)
       } finally {
@@ -88,38 +88,38 @@ export class AttachmentState {
     })
   }
 
-  /** @param send Sends a request that gets a token. */
+  /** @param send Sends a request that carries a token. */
   #wrapperOf(
     beneath: AdapterBeneath,
     send: (final: Config, generation: ActiveBinding) => Promise<AxiosResponse>,
   ): Wrapper {
     return beneath.wrapped((final) => {
       noteCallBeneath(final)
-      const generation = this.#activeBindingOf(final)
-      if (generation && !mayFollowByItself(final, beneath)) return send(final, generation)
-      generation?.bearer.access.anomaly('custom-transport', OWN_TRANSPORT)
+      const active = this.#activeBindingOf(final)
+      if (active && !mayFollowByItself(final, beneath)) return send(final, active)
+      active?.binding.access.anomaly('custom-transport', OWN_TRANSPORT)
       return beneath.plain(final)(final)
     })
   }
 
-  /** @returns Whose token the request gets, if any. */
+  /** @returns The binding whose token the request carries, if any. */
   #activeBindingOf(config: Config): ActiveBinding | undefined {
     if (memberOf(config, 'evergreen') === false || memberOf(config, 'auth') || memberOf(config, 'socketPath'))
       return undefined
     const origin = this.#shared.scope.originOf(config)
-    const generation = origin === undefined ? undefined : this.#byOrigin.get(origin)
-    const own = generation && headerIn(config.headers, generation.bearer.name)
-    if (generation && own === undefined) return generation
-    if (generation) this.#reportOwn(generation.bearer, own)
-    else this.#reportBare(config, origin ?? 'an address without an origin')
+    const active = origin === undefined ? undefined : this.#byOrigin.get(origin)
+    const own = active && headerIn(config.headers, active.binding.name)
+    if (active && own === undefined) return active
+    if (active) this.#reportOwn(active.binding, own)
+    else this.#reportUnauthenticated(config, origin ?? 'an address without an origin')
     return undefined
   }
 
-  /** Reports a request that has the header already, if that is a mistake. */
-  #reportOwn(bearer: Bearer, value: unknown): void {
-    const { instance, bare } = this.#shared
-    const { access, header } = bearer
-    if (!isDefault(instance.defaults, header)) bare.reportLeftover(value, bearer)
+  /** Reports a request that already has the header, if that is a mistake. */
+  #reportOwn(binding: Binding, value: unknown): void {
+    const { instance, unauthenticated } = this.#shared
+    const { access, header } = binding
+    if (!isDefault(instance.defaults, header)) unauthenticated.reportLeftover(value, binding)
     else
       access.anomaly(
         'header-in-defaults',
@@ -128,15 +128,15 @@ export class AttachmentState {
   }
 
   /** Reports a request without a token, once per origin, so that users find the cause. */
-  #reportBare({ headers }: Config, where: string): void {
-    if (this.#all.some(({ bearer }) => headers.has(bearer.header))) return
-    const accesses = this.#all.map(({ bearer }) => bearer.access)
-    this.#shared.bare.tell(where, this.#byOrigin.keys(), accesses)
+  #reportUnauthenticated({ headers }: Config, where: string): void {
+    if (this.#all.some(({ binding }) => headers.has(binding.header))) return
+    const accesses = this.#all.map(({ binding }) => binding.access)
+    this.#shared.unauthenticated.reportOrigin(where, this.#byOrigin.keys(), accesses)
   }
 }
 
-const originsOf = (bearers: ReadonlyMap<string, Bearer>, bearer: Bearer) =>
-  [...bearers].filter(([, one]) => one === bearer).map(([origin]) => origin)
+const originsOf = (bindings: ReadonlyMap<string, Binding>, binding: Binding) =>
+  [...bindings].filter(([, one]) => one === binding).map(([origin]) => origin)
 
 const REPLACED =
   'A request went out without a token: an interceptor returned a copy of its config with another adapter. Register that interceptor after ' +

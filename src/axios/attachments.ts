@@ -1,52 +1,52 @@
 import type { AxiosInstance, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 import { UnauthenticatedRequests } from '../client/unauthenticated-requests.ts'
 import type { BearerSettings } from '../client/bearer-options.ts'
-import { originBindingOf, maySeeRedirects } from '../client/origin-binding.ts'
+import { originBindingOf, mayFollowRedirects } from '../client/origin-binding.ts'
 import { grantedOrigins } from '../client/origins.ts'
 import { accessTo } from '../client/token-access.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { AdapterBeneath, type WithAdapter } from './adapter-beneath.ts'
-import type { Bearer } from './bearer-adapter.ts'
-import { AttachmentState, type Shared } from './attachment-state.ts'
+import type { Binding } from './bearer-adapter.ts'
+import { AttachmentState, type InstanceParts } from './attachment-state.ts'
 import { isDefault } from './header-names.ts'
 import { memberOf } from './member-of.ts'
 import { OriginScope } from './origin-scope.ts'
 import { checkForbidsRedirects } from './without-redirects.ts'
 
 export interface Attachment {
-  /** Takes this attachment off the instance. Requests in flight finish. The manager stays open. */
+  /** Removes this attachment from the instance. Requests in flight finish. The manager stays open. */
   detach(): void
 }
 
-/** Only members that axios declares alike for ESM and for CommonJS. */
+/** Only members whose types axios declares alike for ESM and CommonJS. */
 export type Instance = Pick<AxiosInstance, 'defaults' | 'interceptors'>
 
 type AttachSettings = BearerSettings<AxiosResponse>
 
-/** All copies of the package in one process share it: an instance is wrapped once. */
+/** All copies of this package in one process share the symbol, so that an instance is wrapped once. */
 const ATTACHMENTS = Symbol.for('axios-evergreen.attachments')
 
-/** @returns What is attached to the instance; nothing yet, the first time. */
+/** @returns The attachments of the instance: none yet, the first time. */
 export function attachmentsOf(instance: Instance): Attachments {
   const holder = instance as { [ATTACHMENTS]?: Attachments }
   return holder[ATTACHMENTS] ?? new Attachments(instance)
 }
 
-/** Takes what a request began with past the interceptors that run before ours. Copies keep it, unless they are made by JSON. */
+/** Carries the state in which a request began past the interceptors that run before ours. Copies of the config keep it, except JSON copies. */
 const STATE = Symbol('axios-evergreen.begun')
-/** A function, so that nothing prints what it holds, and a deep copy holds the same. */
+/** A function, so that nothing prints the state, and a deep copy has the same one. */
 type Config = InternalAxiosRequestConfig & { [STATE]?: () => AttachmentState }
 
-/** The attachments of one instance: which manager's token goes to which origin. */
+/** The attachments of one instance: which origin receives which manager's token. */
 class Attachments {
   readonly #instance: Instance
   readonly #attached = new Map<TokenManager, Attachment>()
-  readonly #shared: Shared
-  #bindings: ReadonlyMap<string, Bearer> = new Map()
-  /** That of the last request. */
+  readonly #shared: InstanceParts
+  #bindings: ReadonlyMap<string, Binding> = new Map()
+  /** The state of the last request. */
   #state: AttachmentState | undefined
   readonly #interceptor = (config: Config) => this.#wrap(config)
-  /** axios asks it in the turn of the call. Other interceptors may hold the request until somebody else has logged in. */
+  /** axios calls it synchronously. Other interceptors may delay the request until another user has logged in. */
   readonly #runWhen = (config: Config) => {
     if (this.#hasOthers) config[STATE] = asFunction(this.#begin())
     return true
@@ -55,7 +55,7 @@ class Attachments {
 
   constructor(instance: Instance) {
     this.#instance = instance
-    this.#shared = { instance, scope: new OriginScope(), bare: new UnauthenticatedRequests() }
+    this.#shared = { instance, scope: new OriginScope(), unauthenticated: new UnauthenticatedRequests() }
   }
 
   attach(tokens: TokenManager, settings: AttachSettings): Attachment {
@@ -71,10 +71,10 @@ class Attachments {
         `${header} is among the defaults of this axios instance and would switch the attachment off: delete it there`,
       )
     const access = accessTo(tokens)
-    const bearer: Bearer = originBindingOf(settings, access)
-    // A request may have another adapter, so it is checked again when a request is sent.
-    if (!maySeeRedirects(bearer))
-      checkForbidsRedirects(new AdapterBeneath(defaults as WithAdapter).expected(defaults), bearer)
+    const binding: Binding = originBindingOf(settings, access)
+    // A request may have an adapter of its own, so this is checked again when the request is sent.
+    if (!mayFollowRedirects(binding))
+      checkForbidsRedirects(new AdapterBeneath(defaults as WithAdapter).expected(defaults), binding)
     const base = { name: 'baseURL of the instance', address: memberOf(defaults, 'baseURL') }
     const origins = grantedOrigins(settings, base, access.origin, 'set baseURL on the instance, or pass origins')
     const taken = origins.find((origin) => this.#bindings.has(origin))
@@ -82,24 +82,24 @@ class Attachments {
       throw new TypeError(
         `${taken} already gets the token of another manager on this instance: give origins to both attachments`,
       )
-    this.#grant(new Map([...this.#bindings, ...origins.map((origin) => [origin, bearer] as const)]))
+    this.#grant(new Map([...this.#bindings, ...origins.map((origin) => [origin, binding] as const)]))
     this.#install()
     const attachment: Attachment = Object.freeze({
       detach: () => {
-        // A second call must not detach a later attachment.
-        if (this.#attached.get(tokens) === attachment) this.#detach(tokens, bearer)
+        // A second call must not remove a later attachment.
+        if (this.#attached.get(tokens) === attachment) this.#detach(tokens, binding)
       },
     })
     this.#attached.set(tokens, attachment)
     return attachment
   }
 
-  #grant(bindings: ReadonlyMap<string, Bearer>): void {
+  #grant(bindings: ReadonlyMap<string, Binding>): void {
     this.#bindings = bindings
     this.#state = undefined
   }
 
-  /** A request belongs to the logins that the managers know now, so their marks are taken before later interceptors run. */
+  /** A request belongs to the current logins of the managers, so their generations are read before later interceptors run. */
   #begin(): AttachmentState {
     if (!this.#state?.isCurrent) this.#state = new AttachmentState(this.#bindings, this.#shared)
     return this.#state
@@ -109,31 +109,31 @@ class Attachments {
     if (this.#isInstalled) return
     Object.defineProperty(this.#instance, ATTACHMENTS, { value: this, configurable: true })
     const { request } = this.#instance.interceptors
-    // Synchronous: one asynchronous interceptor makes all requests of the instance wait for a microtask.
+    // Synchronous: one asynchronous interceptor delays all requests of the instance by a microtask.
     this.#interceptorId = request.use(this.#interceptor, undefined, { synchronous: true, runWhen: this.#runWhen })
   }
 
-  /** Whether the instance has interceptors beside ours. */
+  /** Whether the instance has other request interceptors. */
   get #hasOthers(): boolean {
     return this.#instance.interceptors.request.handlers?.length !== 1
   }
 
-  /** `interceptors.request.clear()` of the user removes our interceptor, too. Older axios then gives its id to another one. */
+  /** `interceptors.request.clear()` removes our interceptor, too. Older versions of axios then reuse its id. */
   get #isInstalled(): boolean {
     const handlers: readonly ({ fulfilled?: unknown } | null)[] | undefined =
       this.#instance.interceptors.request.handlers
     return handlers?.some((one) => one?.fulfilled === this.#interceptor) ?? false
   }
 
-  #detach(tokens: TokenManager, bearer: Bearer): void {
+  #detach(tokens: TokenManager, binding: Binding): void {
     this.#attached.delete(tokens)
-    this.#grant(new Map([...this.#bindings].filter(([, one]) => one !== bearer)))
+    this.#grant(new Map([...this.#bindings].filter(([, one]) => one !== binding)))
     if (this.#attached.size > 0) return
     if (this.#isInstalled) this.#instance.interceptors.request.eject(this.#interceptorId)
     Reflect.deleteProperty(this.#instance, ATTACHMENTS)
   }
 
-  /** Puts a wrapper in the place of the adapter. It runs after all other interceptors and transforms. */
+  /** Replaces the adapter by a wrapper, which runs after all interceptors and transforms. */
   #wrap(config: Config): Config {
     const state = config[STATE]?.() ?? this.#begin()
     const adapter = state.wrapperFor(config)

@@ -1,6 +1,6 @@
 import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 import { isIdempotent, isReplayable } from '../client/bodies.ts'
-import { type OriginBinding, maySeeRedirects } from '../client/origin-binding.ts'
+import { type OriginBinding, mayFollowRedirects } from '../client/origin-binding.ts'
 import { received, BearerRequest, deliver, failed, type RequestLimits } from '../client/bearer-request.ts'
 import { promised } from '../client/promised.ts'
 import type { SentRequest } from '../core/proofs.ts'
@@ -17,19 +17,19 @@ import { errorForRequest } from './request-error.ts'
 import { sendWithoutRedirects } from './without-redirects.ts'
 import { cancellation, timeoutError } from './waiting.ts'
 
-export type Bearer = OriginBinding<AxiosResponse>
+export type Binding = OriginBinding<AxiosResponse>
 type Config = InternalAxiosRequestConfig
 
 /**
  * Sends one request with a token, below all interceptors and transforms. Interceptors never see the header, so a retry library starts from a clean
  * config.
  *
- * @param generation The mark under which the request began.
+ * @param generation The login generation in which the request began.
  */
 export function sendWithToken(
   config: Config,
   adapter: AxiosAdapter,
-  binding: Bearer,
+  binding: Binding,
   generation: number | undefined,
 ): Promise<AxiosResponse> {
   try {
@@ -42,12 +42,12 @@ export function sendWithToken(
 class AxiosRequest extends BearerRequest<AxiosResponse> {
   readonly config: Config
   readonly adapter: AxiosAdapter
-  /** Gives the query of the call. */
+  /** Returns the query string as it was when the caller made the request. */
   readonly serializer: Serializer | undefined
   readonly #place: SentRequest | undefined
   trail: RedirectTrail | undefined
 
-  constructor(config: Config, adapter: AxiosAdapter, binding: Bearer, generation: number | undefined) {
+  constructor(config: Config, adapter: AxiosAdapter, binding: Binding, generation: number | undefined) {
     super(binding, generation)
     this.config = config
     this.adapter = adapter
@@ -64,14 +64,14 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
     return { ...cancellation(this.config), timeoutMs: timeoutOf(this.config) }
   }
 
-  /** @throws {TypeError} if no key signs: then nobody asks. */
+  /** Called only if a key signs. */
   target(): SentRequest {
     if (!this.#place) throw new TypeError('no key signs this request')
     return this.#place
   }
 
   headerOf({ headers }: AxiosResponse, name: string): unknown {
-    // Adapters give names in lower case; test doubles may give no headers.
+    // Adapters return header names in lower case. Test doubles may return no headers.
     return typeof headers === 'object' ? Reflect.get(headers, name) : undefined
   }
 
@@ -98,8 +98,8 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
   }
 
   /**
-   * If a token is at hand and the API accepts it, a request costs one promise, and nothing is made in advance. What needs functions of its own stands in
-   * functions of its own: V8 would make a scope for them at each call.
+   * If a token is available and the API accepts it, a request costs one promise, and nothing is allocated in advance. Closures stand in functions of
+   * their own, because V8 would allocate a scope for them on each call.
    */
   send(proof: string | undefined): Promise<AxiosResponse> {
     const { config, adapter, binding } = this
@@ -108,12 +108,12 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
     const { beforeRedirect, fetchOptions, maxRedirects, paramsSerializer } = config
     const own = { beforeRedirect, fetchOptions, maxRedirects, paramsSerializer }
     applyToken(this, proof)
-    // Only `Authorization` is taken off a request that is redirected to another origin.
-    if (maySeeRedirects(binding))
+    // Across origins, axios strips only `Authorization`.
+    if (mayFollowRedirects(binding))
       config.beforeRedirect = (redirect, ...details) => {
         const { href, headers } = redirect as { href: string; headers: object }
         this.trail = trailTo(config, href, this.trail)
-        // axios before 1.21 keeps the token for a sub-domain, and from http to https. Every axios keeps it where the caller's `Host` header leads.
+        // axios before 1.21 keeps the token for a subdomain, and from http to https. All versions keep it for the host in the caller's `Host` header.
         if (this.trail === 'away') deleteHeader(headers, binding.name)
         own.beforeRedirect?.(redirect, ...details)
       }
@@ -122,7 +122,7 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
         restoreConfig(this, own, response?.request)
         const hidden = withHiddenRequest(response)
         concealResponse(hidden, binding.name, config.headers)
-        // An adapter of the user may give nothing.
+        // A custom adapter may resolve with nothing.
         return hidden ? received(this, hidden) : (hidden as never)
       },
       (error: unknown) => {
@@ -143,10 +143,12 @@ function targetOf(config: Config, serializer: Serializer | undefined): SentReque
   return { method: method.toUpperCase(), url: addressOf(config, serializer) ?? '' }
 }
 
-/** An adapter of the user may throw, and may return no promise. */
+/** A custom adapter may throw, and may return no promise. */
 function callAdapter({ adapter, config, binding }: AxiosRequest): Promise<AxiosResponse> {
   try {
-    return Promise.resolve(maySeeRedirects(binding) ? adapter(config) : sendWithoutRedirects(adapter, config, binding))
+    return Promise.resolve(
+      mayFollowRedirects(binding) ? adapter(config) : sendWithoutRedirects(adapter, config, binding),
+    )
   } catch (error) {
     return promised(() => {
       throw error
@@ -154,19 +156,19 @@ function callAdapter({ adapter, config, binding }: AxiosRequest): Promise<AxiosR
   }
 }
 
-/** What the config has in the place of what the adapter alone may see. */
+/** The members of the config that are replaced while the adapter runs. */
 type Own = { readonly [Name in 'beforeRedirect' | 'fetchOptions' | 'maxRedirects' | 'paramsSerializer']: Config[Name] }
 
 /** The timeout of the request; Infinity if it has none. */
 const timeoutOf = (config: Config) => Number(memberOf(config, 'timeout')) || Infinity
 
-/** Puts the token on the config, for the adapter alone. */
+/** Puts the token on the config, visible to the adapter alone. */
 function applyToken({ config, binding, token, serializer }: AxiosRequest, proof: string | undefined): void {
-  // `set` would search, on every request, for a header that is known to be absent.
+  // `set` would search for a header that is known to be absent, on every request.
   config.headers[binding.header] = binding.text(token)
   if (proof !== undefined) config.headers.DPoP = proof
   if (serializer) config.paramsSerializer = serializer
-  if (!maySeeRedirects(binding)) {
+  if (!mayFollowRedirects(binding)) {
     config.maxRedirects = 0
     config.fetchOptions = { ...config.fetchOptions, redirect: 'manual' }
   }
@@ -174,21 +176,21 @@ function applyToken({ config, binding, token, serializer }: AxiosRequest, proof:
   concealAgent(config.httpsAgent)
 }
 
-/** Restores the config, and notes where its redirects ended. */
+/** Restores the config, and notes where redirects led. */
 function restoreConfig(request: AxiosRequest, own: Own, raw: unknown): void {
   const { config, binding, serializer } = request
   request.trail ??= trailOf(config, raw)
-  // The header is the last one, as a rule: to delete it by its name takes half the time. An adapter may have written it in another case.
+  // The header is usually the last one, and deleting it by name first takes half the time. An adapter may have written it in another case.
   Reflect.deleteProperty(config.headers, binding.header)
   deleteHeader(config.headers, binding.name)
   if (binding.prover) deleteHeader(config.headers, 'dpop')
   if (serializer) restoreMember(config, 'paramsSerializer', own.paramsSerializer)
-  if (maySeeRedirects(binding)) restoreMember(config, 'beforeRedirect', own.beforeRedirect)
+  if (mayFollowRedirects(binding)) restoreMember(config, 'beforeRedirect', own.beforeRedirect)
   else restoreMember(config, 'maxRedirects', own.maxRedirects)
   if (config.fetchOptions !== own.fetchOptions) restoreMember(config, 'fetchOptions', own.fetchOptions)
 }
 
-/** Restores a member of the config. A member that was absent is removed. */
+/** Restores a member of the config, or removes it if it was absent. */
 function restoreMember<Name extends keyof Config>(config: Config, name: Name, value: Config[Name] | undefined): void {
   if (value !== undefined) config[name] = value
   else Reflect.deleteProperty(config, name)

@@ -1,35 +1,35 @@
 import { deleteHeader } from './header-names.ts'
 
 /**
- * Hides the token in a response or an error of an adapter: `request` holds the raw header text, and `config` may be a copy.
+ * Hides the token in a response or an error of an adapter. Its `request` contains the raw headers, and its `config` may be a copy.
  *
  * @param header In lower case.
- * @param clean The headers of the request, which never held the token.
+ * @param clean The headers of the config, without the token.
  */
 function conceal(holder: unknown, header: string, clean: object): void {
   if (typeof holder !== 'object' || holder === null) return
   const { request, config } = holder as { request?: unknown; config?: { headers?: object } }
-  // Test doubles may have configs of any shape, and frozen ones.
+  // Configs of test doubles may have any shape, and may be frozen.
   const headers = config?.headers ?? {}
   if (headers !== clean) deleteHeader(headers, header)
   // `request` stays readable, but nothing prints it.
   if (Object.prototype.propertyIsEnumerable.call(holder, 'request')) hideRequest(holder, request)
   concealRequest(request)
-  // Node's request and the one that follows redirects refer to each other, and streams may hold either of them.
+  // Node's request and the request that follows redirects refer to each other, and streams may refer to either of them.
   const { _redirectable, _currentRequest } = (request ?? {}) as { _redirectable?: unknown; _currentRequest?: unknown }
   concealRequest(_redirectable)
   concealRequest(_currentRequest)
 }
 
-/** Makes `request` a member that nothing prints. */
+/** Makes `request` a non-enumerable member, which nothing prints. */
 function hideRequest(holder: object, request: unknown): void {
   Reflect.defineProperty(holder, 'request', hidden(request))
 }
 
 /**
- * As `hideRequest`, in a copy of a response. In V8 it takes twice as long to redefine a member as to copy the others and to define that one. A
- * response with a class of its own stays the same object. A class with a private member would cost nothing, but proxies (Vue), Immer and
- * `deepStrictEqual` would no longer take the response for the plain object that axios gives.
+ * Like `hideRequest`, in a copy of the response. In V8, redefining a member takes twice as long as copying the others and defining it. A response of a
+ * class of its own is not copied. A class with a private member would cost nothing, but proxies (Vue), Immer and `deepStrictEqual` would no longer
+ * treat the response as a plain object.
  */
 export function withHiddenRequest<Response>(response: Response): Response {
   if (typeof response !== 'object' || response === null || Object.getPrototypeOf(response) !== Object.prototype)
@@ -40,7 +40,7 @@ export function withHiddenRequest<Response>(response: Response): Response {
 
 const hidden = (value: unknown) => ({ value, enumerable: false, writable: true, configurable: true })
 
-/** As `conceal`, for an error and its causes, which may be axios errors as well. */
+/** Like `conceal`, for an error and its causes, which may be axios errors, too. */
 export function concealError(error: unknown, header: string, clean: object): void {
   let link = error
   for (let depth = 0; depth < 4 && typeof link === 'object' && link !== null; depth += 1) {
@@ -49,35 +49,35 @@ export function concealError(error: unknown, header: string, clean: object): voi
   }
 }
 
-/** As `conceal`, for a response. If its body is a stream, the error of a broken body is concealed, too. */
+/** Like `conceal`, for a response. If its body is a stream, a later error of the stream is concealed, too. */
 export function concealResponse(response: unknown, header: string, clean: object): void {
   conceal(response, header, clean)
   const { data } = (response ?? {}) as { data?: unknown }
   if (typeof data !== 'object' || data === null) return
   const { on, constructor } = data as { on?: unknown; constructor?: { errorMonitor?: symbol } }
   if (typeof on !== 'function' || !constructor?.errorMonitor) return
-  // A monitor does not count as a handler: an error that nobody handles must still end the process.
+  // A monitor does not count as a handler: an unhandled error must still end the process.
   on.call(data, constructor.errorMonitor, (error: unknown) => concealError(error, header, clean))
 }
 
 /**
- * Hides the headers of a request of fetch or Node from logs. Many objects hold the request and would print it: streams, sockets, and their
- * errors. Its members stay readable.
+ * Hides the headers of a request of fetch or Node from logs. Many objects refer to the request and would print it: streams, sockets and their errors.
+ * Its members stay readable.
  */
 export function concealRequest(request: unknown): void {
   if (typeof request !== 'object' || request === null) return
   const printed = request as Printed
   if (printed.toJSON === shown || (!('getHeader' in request) && !('headers' in request))) return
   try {
-    // Assigned, not defined: assignment takes a tenth of the time, and copies of the request hide the headers, too.
+    // Assignment takes a tenth of the time of a definition, and copies of the request hide the headers, too.
     printed[INSPECT] = printed.toJSON = shown
   } catch {
-    // An inherited read-only member cannot be assigned. A frozen request is left as it is.
+    // An inherited read-only member cannot be assigned. A frozen request is left unchanged.
     for (const name of [INSPECT, 'toJSON']) Reflect.defineProperty(request, name, { value: shown, configurable: true })
   }
 }
 
-/** Node and Bun print what this method of an object returns. JSON uses `toJSON`. */
+/** Node and Bun print the result of this method. JSON uses `toJSON`. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 interface Printed {
   [INSPECT]?: unknown
@@ -88,7 +88,7 @@ function shown(this: { method?: string; url?: string; path?: string }): string {
   return `Request ${this.method} ${this.url ?? this.path}`
 }
 
-/** Hides an agent from JSON. An agent holds all its requests in flight, and a config may hold an agent: the JSON of an error would show all. */
+/** Hides an agent from JSON. A config may refer to an agent, which refers to all its requests in flight: the JSON of one error would show them all. */
 export function concealAgent(agent: unknown): void {
   if (typeof agent !== 'object' || agent === null || 'toJSON' in agent) return
   Reflect.defineProperty(agent, 'toJSON', { value: () => 'Agent', configurable: true })

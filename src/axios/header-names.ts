@@ -1,10 +1,10 @@
 import { memberOf } from './member-of.ts'
 
-/** These functions find a header in any case. Those of one list take its name in lower case. */
+/** These functions find a header in any case. `headerIn` and `deleteHeader` take its name in lower case. */
 
 /** @returns undefined if there is none. */
 export function headerIn(headers: object, name: string): unknown {
-  // Unlike Object.keys, this makes no list.
+  // Unlike Object.keys, this allocates no array.
   for (const key in headers)
     if (isNamed(key, name) && Object.hasOwn(headers, key) && Reflect.get(headers, key) !== undefined)
       return Reflect.get(headers, key)
@@ -15,7 +15,7 @@ export function deleteHeader(headers: object, name: string): void {
   for (const key in headers) if (isNamed(key, name)) Reflect.deleteProperty(headers, key)
 }
 
-/** Whether the header is among the defaults of an instance: those for all methods, and those for one of them. */
+/** Whether the header is among the defaults of an instance, for all methods or for one of them. */
 export function isDefault(defaults: object, header: string): boolean {
   const name = header.toLowerCase()
   const among = (headers: unknown) =>
@@ -24,5 +24,5 @@ export function isDefault(defaults: object, header: string): boolean {
   return among(headers) || Object.values(headers ?? {}).some(among)
 }
 
-/** Compares the lengths first, because most names differ in it and need no lower case. */
+/** Compares the lengths first: most names differ in length, and need not be converted. */
 const isNamed = (key: string, name: string) => key.length === name.length && key.toLowerCase() === name

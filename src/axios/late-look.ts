@@ -3,12 +3,12 @@ import type { InternalAxiosRequestConfig } from 'axios'
 type Transform = (this: InternalAxiosRequestConfig, data: unknown) => unknown
 
 /**
- * Looks at a request after all interceptors have run, and before axios chooses its adapter. Only `transformRequest` runs at that moment. So one
- * function, the same for all requests that begin alike, is appended to `transformRequest`. It removes itself when it runs.
+ * Checks a request after all interceptors have run and before axios chooses the adapter. Only `transformRequest` runs at that moment. So a function is
+ * appended to `transformRequest`: the same one for all requests of a state. It removes itself when it runs.
  */
 export class LateLook {
   readonly #transform: Transform
-  /** The configs that we were given. Any other config is a copy that an interceptor made. */
+  /** The configs that our interceptor received. Any other config is a copy that an interceptor made. */
   readonly #given = new WeakSet<object>()
 
   constructor(look: (config: InternalAxiosRequestConfig, isCopy: boolean) => void) {
@@ -23,12 +23,12 @@ export class LateLook {
 
   at(config: InternalAxiosRequestConfig): void {
     this.#given.add(config)
-    // A request that was cancelled before it was sent still has the look of that time.
+    // The config of a request that was cancelled before it was sent still has the function of that time.
     config.transformRequest = [...withoutLooks(config), this.#transform]
   }
 }
 
-/** The transforms of this file. */
+/** The functions of this file. */
 const LOOKS = new WeakSet<object>()
 
 const withoutLooks = ({ transformRequest: all = [] }: InternalAxiosRequestConfig) =>

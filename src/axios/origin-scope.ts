@@ -3,15 +3,15 @@ import { memberOf } from './member-of.ts'
 import { ownAxios } from './own-axios.ts'
 import { pageUrl } from '../client/origins.ts'
 
-/** Tells where a request is going, from its final config. */
+/** Determines the origin of a request from its final config. */
 export class OriginScope {
   #baseURL: string | undefined
   #baseOrigin: string | undefined
 
-  /** @returns The origin of the final URL; undefined if it has none, or holds a user name or a password. */
+  /** @returns The origin of the final URL; undefined if there is none, or if the URL contains a user name or a password. */
   originOf(config: InternalAxiosRequestConfig): string | undefined {
     const baseURL = memberOf(config, 'baseURL')
-    // axios takes a URL without `//` as relative, so nothing is parsed as long as baseURL stays the same.
+    // axios treats a URL without `//` as relative, so nothing is parsed as long as baseURL stays the same.
     if (baseURL && !memberOf(config, 'url')?.includes('//')) {
       if (baseURL !== this.#baseURL) {
         this.#baseURL = baseURL
@@ -52,9 +52,9 @@ function combined(config: InternalAxiosRequestConfig): string {
 function originOfUrl(parse: () => URL): string | undefined {
   try {
     const { origin, username, password } = parse()
-    // axios turns these into Basic credentials, which replace any Authorization header.
+    // axios turns these into Basic credentials, which replace the Authorization header.
     return username || password ? undefined : origin
   } catch {
-    return undefined // axios refuses the URL as well, and says why
+    return undefined // axios rejects the URL, too, with its own error
   }
 }

@@ -4,8 +4,8 @@ import type { AdapterBeneath } from './adapter-beneath.ts'
 import { memberOf } from './member-of.ts'
 
 /**
- * Whether a request has a `transport` of its own that may follow redirects. axios hands it neither `maxRedirects` nor `beforeRedirect`, so nothing
- * could keep the token from following. The modules of Node follow none, and the adapters of browsers use no transport.
+ * Whether a request has a custom `transport` that may follow redirects. axios passes it neither `maxRedirects` nor `beforeRedirect`, so nothing could
+ * stop the token from following. The modules of Node follow no redirects, and the adapters of browsers use no transport.
  */
 export function mayFollowByItself(config: InternalAxiosRequestConfig, beneath: AdapterBeneath): boolean {
   const transport = memberOf(config as { transport?: unknown }, 'transport')
@@ -19,7 +19,7 @@ export function mayFollowByItself(config: InternalAxiosRequestConfig, beneath: A
 
 const requestOf = (transport: unknown) => (transport as { request?: unknown } | undefined)?.request
 
-/** What the anomaly `custom-transport` says. */
+/** The message of the anomaly `custom-transport`. */
 export const OWN_TRANSPORT =
   'A request went out without a token: its transport may follow redirects and take the token to another origin. Leave out `transport`, or set ' +
   'it to the module http or https of Node'

@@ -3,13 +3,13 @@ import { copyForCaller, isTokenError } from '../core/errors.ts'
 import { member } from '../core/thrown.ts'
 
 /**
- * An error for one request. By its `isAxiosError` and `config`, libraries on the instance know which of their requests has ended.
- * Both are not enumerable, so that nothing prints the request with the error.
+ * Assigns an error to one request. Its `isAxiosError` and `config` tell other libraries on the instance which of their requests has failed. Both are not
+ * enumerable, so that nothing prints the request with the error.
  */
 export function errorForRequest(error: unknown, config: InternalAxiosRequestConfig): Error {
   if (isTokenError(error))
     return marked(copyForCaller(errorForRequest, error), error.retryable ? config : neverRetried(config))
-  // An answer of axios, or an error that says already which request it is of.
+  // An error of axios, or one that already has a request.
   if (member(error, 'config') !== undefined && !OF_OTHERS.has(error as object)) return error as Error
   if (isThrownError(error)) return marked(error, neverRetried(config))
   const wrapped = new AxiosError('A token manager or an option that is not of this package threw what is no error')
@@ -25,20 +25,20 @@ const OF_OTHERS = new WeakSet<object>()
 
 const isThrownError = (error: unknown): error is Error => typeof member(error, 'message') === 'string'
 
-/** A manager that is not ours may reject several requests with one error. */
+/** A custom manager may reject several requests with one error. */
 function copyOf<Told extends object>(error: Told): Told {
   return Object.create(Object.getPrototypeOf(error) as object, Object.getOwnPropertyDescriptors(error)) as Told
 }
 
-/** axios-retry and retry-axios take every error without a response for a network error. Only their own options stop them. */
+/** axios-retry and retry-axios treat every error without a response as a network error. Only their own options stop them. */
 function neverRetried(config: InternalAxiosRequestConfig): object {
   const { 'axios-retry': options, raxConfig } = config as { 'axios-retry'?: object; raxConfig?: object }
   const never = { 'axios-retry': { ...options, retryCondition: () => false }, raxConfig: { ...raxConfig, retry: 0 } }
-  // Not enumerable, so that a request that is sent again with this config has its retries back.
+  // Not enumerable, so that a request that is sent again with this config has its own retry options.
   return withHidden({ ...config }, never)
 }
 
-/** @returns `holder`, with these members, which nothing prints or copies. */
+/** @returns `holder` with these members, which nothing prints or copies. */
 function withHidden<Holder extends object>(holder: Holder, members: object): Holder {
   for (const [name, value] of Object.entries(members))
     Object.defineProperty(holder, name, { value, enumerable: false, writable: true, configurable: true })

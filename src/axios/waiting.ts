@@ -1,24 +1,24 @@
 import { AxiosError, CanceledError, type InternalAxiosRequestConfig } from 'axios'
 import type { RequestLimits } from '../client/bearer-request.ts'
 
-/** The request's own `signal`, or one that its `cancelToken` and the stream of its body abort, too. */
+/** @returns The request's own `signal`, or a signal that its `cancelToken` and the stream of its body abort, too. */
 export function cancellation(config: InternalAxiosRequestConfig): Pick<RequestLimits, 'signal' | 'forget'> {
   const { signal, cancelToken } = config
   const body = streamIn(config)
-  // axios takes anything that resembles a signal.
+  // axios accepts anything that resembles a signal.
   if (!cancelToken && !body && (!signal || 'throwIfAborted' in signal))
     return { signal: signal as AbortSignal | undefined }
   const controller = new AbortController()
   const abort = () => controller.abort()
-  // `AbortSignal.any` takes no signal of another make. It needs no listener on a signal that a thousand requests share.
+  // `AbortSignal.any` takes native signals only. It adds no listener to a signal that a thousand requests share.
   const native = signal instanceof AbortSignal ? signal : undefined
   const alike = native ? undefined : signal
-  // Missing in axios' types.
+  // Missing from the types of axios.
   const token = cancelToken as Record<'subscribe' | 'unsubscribe', (listener: () => void) => void> | undefined
   token?.subscribe(abort)
   alike?.addEventListener?.('abort', abort)
   if (alike?.aborted) abort()
-  // axios itself does the same as soon as it sends the body.
+  // axios does the same as soon as it sends the body.
   const onError = (error: unknown) => controller.abort(AxiosError.from(error, undefined, config))
   body?.on('error', onError)
   const onClose = () => controller.abort(new CanceledError('Request stream has been aborted', config))
@@ -26,7 +26,7 @@ export function cancellation(config: InternalAxiosRequestConfig): Pick<RequestLi
   const forget = () => {
     body?.off('close', onClose)
     body?.off('error', onError)
-    // An error that no listener hears ends the process. One listener is enough, however often the body is sent.
+    // An unhandled `error` event ends the process. One listener is enough, however often the body is sent.
     body?.off('error', ignore)
     body?.on('error', ignore)
     token?.unsubscribe(abort)
@@ -44,7 +44,7 @@ function streamIn({ data }: InternalAxiosRequestConfig<unknown>): BodyStream | u
   return [on, off, pipe].every((one) => typeof one === 'function') ? (data as BodyStream) : undefined
 }
 
-/** The error that axios itself would give, with what ended the wait as its cause. */
+/** The timeout error of axios, with the error that ended the wait as its cause. */
 export function timeoutError(config: InternalAxiosRequestConfig, cause: unknown): AxiosError {
   // As in axios, an empty message counts as none.
   const message =

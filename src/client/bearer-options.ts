@@ -11,26 +11,27 @@ export interface BearerOptions<HttpResponse = Response, Verdict = boolean | Prom
    * that of the page, whatever `<base href>` says, unless axios has an absolute `baseURL`.
    */
   origins?: readonly (string | URL)[] | undefined
-  /** Default `Authorization`. With another header no redirect is followed, because axios and fetch remove only `Authorization` across origins. */
+  /** Default `Authorization`. With another header, redirects are not followed, because axios and fetch strip only `Authorization` across origins. */
   header?: string | undefined
-  /** The word before the token. Default `Bearer`; an empty string sends the bare token. */
+  /** The scheme before the token. Default `Bearer`. An empty string sends the token alone. */
   scheme?: string | undefined
   /**
    * Whether a response rejects the token. Default: status 401. With axios, `data` is not yet transformed. With fetch, the function may return a promise
-   * and read the body of `response.clone()`, such as the errors of GraphQL under status 200; the caller gets the response when the promise settles. A
-   * response whose `WWW-Authenticate` says that no other token would help (`insufficient_scope`, `insufficient_user_authentication`) renews nothing.
+   * and read the body of `response.clone()`, because GraphQL rejects tokens under status 200. The caller receives the response when the promise settles.
+   * A response whose `WWW-Authenticate` says that no other token would help (`insufficient_scope`, `insufficient_user_authentication`) never causes a
+   * renewal.
    */
   refuses?: ((response: HttpResponse) => Verdict) | undefined
   /**
-   * Replaces a header that the caller has set, for SDKs that always set one. Default false: such a request is left alone. Requests to other origins
-   * keep their header in any case.
+   * Replaces a header that the caller has set, for SDKs that always set one. Default false: such a request is sent unchanged. Requests to other origins
+   * always keep their header.
    */
   overwrite?: boolean | undefined
   /** Send tokens over plain http to hosts that are not loopback. Default false. */
   allowInsecureHttp?: boolean | undefined
   /**
-   * A key of `axios-evergreen/dpop`, or a promise of one, the same that the source has: each request carries a proof (RFC 9449), is sent once the key has
-   * signed, and follows no redirect. Not with `scheme`, and not with the xhr adapter of axios.
+   * A key of `axios-evergreen/dpop`, or a promise of one: the key of the source. Each request carries a proof (RFC 9449), is sent after the key has
+   * signed, and follows no redirect. Cannot be combined with `scheme` or with the xhr adapter of axios.
    */
   dpop?: DPoPKey | Promise<DPoPKey> | undefined
 }
@@ -39,7 +40,7 @@ type GivenOptions<HttpResponse> = BearerOptions<HttpResponse, boolean | PromiseL
 
 export type Refuses<HttpResponse> = (response: HttpResponse) => boolean | PromiseLike<boolean>
 
-/** All options but those of one client alone. */
+/** The readers of the options that all clients have. */
 const OPTIONS = {
   origins: asGiven,
   header: headerName,
@@ -53,7 +54,7 @@ type MoreReaders = Partial<Readers<Pick<GivenOptions<never>, 'overwrite'>>>
 
 export interface BearerSettings<HttpResponse> extends OriginSettings {
   readonly header: string
-  /** The text of the header with this token. */
+  /** The value of the header with this token. */
   readonly text: (token: string) => string
   readonly refuses: Refuses<HttpResponse>
   /** Undefined with a client that has no such option. */
@@ -62,8 +63,8 @@ export interface BearerSettings<HttpResponse> extends OriginSettings {
 }
 
 /**
- * @param more The options of this client alone.
- * @returns The options with their defaults; `origins` has no default here.
+ * @param more The readers of the options that only this client has.
+ * @returns The options with their defaults. `origins` has no default here.
  * @throws {TypeError} naming the option.
  */
 export function bearerSettings<HttpResponse extends { readonly status: number }>(
@@ -89,7 +90,7 @@ function headerName(name: string, given: unknown = 'Authorization'): string {
 function schemeName(name: string, given: unknown): string | undefined {
   if (given === undefined || given === '') return given
   checkText(name, given)
-  // Other characters would end the header line, or be stripped on the way.
+  // Other characters would end the header line, or be stripped in transit.
   if (/^[\x21-\x7e]*$/.test(given)) return given
   throw new TypeError(`${name} must be one word of visible ASCII`)
 }
@@ -106,7 +107,7 @@ function proofKey(name: string, given: unknown): GivenKey | undefined {
 
 export const isUnauthorized = ({ status }: { readonly status: number }) => status === 401
 
-/** The text of the header, made once for each token. */
+/** @returns The value of the header. It is built once per token. */
 function textWith(scheme: string): (token: string) => string {
   let last = { token: '', text: '' }
   return (token) => {
@@ -121,7 +122,7 @@ function givenOrigins(origins: BearerOptions['origins'], allowInsecureHttp: bool
   if (origins.length === 0) throw new TypeError('origins must name at least one origin')
   return origins.map((given) => {
     const { origin, hostname, href } = checkedSecureUrl('origins', given, allowInsecureHttp)
-    // A wildcard would be compared as it is, and no request has such an origin.
+    // A wildcard would be compared literally, and no request has such an origin.
     if (hostname.includes('*')) throw new TypeError(`origins takes no wildcards, got '${origin}': list each origin`)
     if (href !== `${origin}/`)
       throw new TypeError(`origins takes no path, query or fragment: the token goes to all paths, write '${origin}'`)

@@ -11,7 +11,7 @@ import { retryDecisionOf } from './retry-decision.ts'
 import type { WaitLimits } from './token-access.ts'
 
 /** What a client library calls a response. */
-interface Answer {
+interface ClientResponse {
   readonly status: number
 }
 
@@ -24,71 +24,71 @@ export interface RequestLimits {
   readonly forget?: (() => void) | undefined
 }
 
-/** What the client rejected with, if it did not return the response. */
+/** What the client rejected with, if it did not resolve with the response. */
 export type Failed = { readonly error: unknown } | undefined
 
 /**
- * One request with a token, and how its client library sends it. The only object that is made for each request: ten thousand of them may wait. `deliver`
- * sends it, and the client calls `answered` or `failed`.
+ * One request with a token, and how its client library sends it. This is the only object made per request, because ten thousand requests may wait at
+ * once. `deliver` sends it, and the client calls `received` or `failed`.
  */
-export abstract class BearerRequest<A extends Answer> {
-  readonly binding: OriginBinding<A>
-  /** The mark under which the request began. */
+export abstract class BearerRequest<R extends ClientResponse> {
+  readonly binding: OriginBinding<R>
+  /** The login generation in which the request began. */
   readonly startGeneration: number | undefined
   /** Undefined if the request has no proof, or one of its own. */
   readonly prover: Prover | undefined
-  /** That of its latest sending. */
+  /** The token of the latest attempt. */
   token = ''
-  /** The mark under which it counts since its first sending. */
+  /** The login generation that the request belongs to since its first attempt. */
   generation: number | undefined
   isReplay = false
-  /** Whether this token has had a second proof. */
+  /** Whether a second proof was made for this token. */
   hasSecondProof = false
-  /** How long it has waited: one budget for the first token, for that of the replay, and for proofs. */
+  /** How long the request has waited. The first token, the token of the replay, and all proofs share one budget. */
   spentMs = 0
 
-  constructor(binding: OriginBinding<A>, startGeneration: number | undefined, prover = binding.prover) {
+  constructor(binding: OriginBinding<R>, startGeneration: number | undefined, prover = binding.prover) {
     this.binding = binding
     this.startGeneration = startGeneration
     this.prover = prover
     this.generation = startGeneration
   }
 
-  /** The signal of the caller. */
+  /** The caller's signal. */
   abstract readonly signal: AbortSignal | undefined
-  /** Calls the client, with the token on the request. */
-  abstract send(proof: string | undefined): Promise<A>
-  /** Called before the request is sent once more: discards the answer. */
-  abstract prepareReplay(answer: A): void
+  /** Calls the client with the token on the request. */
+  abstract send(proof: string | undefined): Promise<R>
+  /** Called before the request is sent again. Discards the response. */
+  abstract prepareReplay(response: R): void
   abstract limits(): RequestLimits
-  /** What a proof names of the request. */
+  /** The method and the URL, which a proof contains. */
   abstract target(): SentRequest
-  abstract headerOf(answer: A, name: string): unknown
-  /** Whether a redirect has led to another origin: its answer says nothing about the token. */
-  abstract hasLeftOrigin(answer: A): boolean
-  /** Whether the body can be sent a second time, and no redirect can have turned the request into another one. */
-  abstract isRepeatable(answer: A): boolean
-  /** What the caller gets of an error that is none of the client. */
+  abstract headerOf(response: R, name: string): unknown
+  /** Whether a redirect led to another origin, whose response says nothing about the token. */
+  abstract hasLeftOrigin(response: R): boolean
+  /** Whether the body can be sent again, and no redirect can have turned the request into another one. */
+  abstract isRepeatable(response: R): boolean
+  /** Converts an error that did not come from the client. */
   abstract errorForCaller(error: unknown): unknown
 
-  /** Called before `send`, if that does not follow in the turn of the call. */
+  /** Called before `send`, unless `send` follows synchronously. */
   detachFromCaller(): void {
-    // Not every client keeps what its caller may change.
+    // Not every client refers to objects that its caller may change.
   }
 
-  /** Called before the caller gets the answer. */
+  /** Called before the caller receives the response. */
   finish(): void {
-    // Not every client keeps something for a replay.
+    // Not every client holds resources for a replay.
   }
 }
 
 /**
- * Sends a request with a token, in this very turn if one is at hand and no key signs. If the API refuses the token and another one can be had, sends
- * it once more.
+ * Sends a request with a token: synchronously if a token is available and no key must sign. If the API rejects the token and the manager has or gets
+ * another one, the request is sent once more.
  *
- * @throws {TokenError} (as a rejection) if no token can be had, or if the login of the request has ended. Then the request is not sent.
+ * @throws {TokenError} (as a rejection) if there is no token, or if the login of the request has ended. The request is then not sent.
  */
-export function deliver<A extends Answer>(request: BearerRequest<A>): Promise<A> {
+export function deliver<R extends ClientResponse>(request: BearerRequest<R>): Promise<R> {
   try {
     const token = request.binding.access.peek()
     if (token === undefined || request.prover) request.detachFromCaller()
@@ -99,44 +99,46 @@ export function deliver<A extends Answer>(request: BearerRequest<A>): Promise<A>
   }
 }
 
-const afterToken = <A extends Answer>(request: BearerRequest<A>): Promise<A> => after(askToken, withToken, request)
-const askToken = <A extends Answer>(request: BearerRequest<A>, limits: WaitLimits) => request.binding.access.get(limits)
+const afterToken = <R extends ClientResponse>(request: BearerRequest<R>): Promise<R> =>
+  after(askToken, withToken, request)
+const askToken = <R extends ClientResponse>(request: BearerRequest<R>, limits: WaitLimits) =>
+  request.binding.access.get(limits)
 
-/** Waits again if the process stalled until the token had expired. */
-const withToken = <A extends Answer>(token: string, request: BearerRequest<A>) =>
+/** Waits again if the token expired while the process was stalled. */
+const withToken = <R extends ClientResponse>(token: string, request: BearerRequest<R>) =>
   request.binding.access.hasEnded(token) ? afterToken(request) : sendWith(token, request)
 
 /** @throws {TokenError} `ERR_LOGIN_REQUIRED` if the login of the request has ended. */
-function sendWith<A extends Answer>(token: string, request: BearerRequest<A>): Promise<A> {
+function sendWith<R extends ClientResponse>(token: string, request: BearerRequest<R>): Promise<R> {
   request.generation = generationAtSending(request.binding, request.startGeneration)
   request.token = token
   return sendProven(request)
 }
 
-function sendProven<A extends Answer>(request: BearerRequest<A>): Promise<A> {
+function sendProven<R extends ClientResponse>(request: BearerRequest<R>): Promise<R> {
   return request.prover ? after(askProof, withProof, request) : request.send(undefined)
 }
 
-const askProof = <A extends Answer>(request: BearerRequest<A>, limits: WaitLimits) =>
+const askProof = <R extends ClientResponse>(request: BearerRequest<R>, limits: WaitLimits) =>
   request.prover?.prove({ ...request.target(), token: request.token }, limits) ?? ''
 
-/** @throws {TokenError} `ERR_LOGIN_REQUIRED` if the login ended while the key signed: whose it is, is looked at where it is sent. */
-function withProof<A extends Answer>(proof: string, request: BearerRequest<A>): Promise<A> {
-  // The key may need longer than the token lives.
+/** @throws {TokenError} `ERR_LOGIN_REQUIRED` if the login ended while the key signed. */
+function withProof<R extends ClientResponse>(proof: string, request: BearerRequest<R>): Promise<R> {
+  // Signing may take longer than the lifetime of the token.
   if (request.binding.access.hasEnded(request.token)) return afterToken(request)
   generationAtSending(request.binding, request.generation)
   return request.send(proof)
 }
 
 /**
- * Makes one wait. Not an async function, and with little in its closures.
+ * Waits once. This is not an async function and its closures hold little, because thousands of requests may wait here.
  *
- * @param use What becomes of the token or proof that was asked for.
+ * @param use Receives the token or the proof.
  */
-function after<A extends Answer, Result>(
-  ask: (request: BearerRequest<A>, limits: WaitLimits) => Promise<string> | string,
-  use: (brought: string, request: BearerRequest<A>) => Result | Promise<Result>,
-  request: BearerRequest<A>,
+function after<R extends ClientResponse, Result>(
+  ask: (request: BearerRequest<R>, limits: WaitLimits) => Promise<string> | string,
+  use: (brought: string, request: BearerRequest<R>) => Result | Promise<Result>,
+  request: BearerRequest<R>,
 ): Promise<Result> {
   const { clock, maxWaitMs } = request.binding.access
   const { signal, timeoutMs, forget } = request.limits()
@@ -150,7 +152,7 @@ function after<A extends Answer, Result>(
     (brought) => {
       ended()
       try {
-        // The process may have stalled beyond the request's own timeout.
+        // The process may have stalled past the request's own timeout.
         if (request.spentMs > timeoutMs) throw new TokenError('ERR_WAIT_TIMEOUT', TOO_LATE)
         return use(brought, request)
       } catch (error) {
@@ -165,62 +167,71 @@ function after<A extends Answer, Result>(
 }
 const TOO_LATE = 'The token came too late for this request'
 
-/** The client has given this answer, or has rejected with it. @returns what the caller gets */
-export function received<A extends Answer>(request: BearerRequest<A>, answer: A, failure?: Failed): A | Promise<A> {
+/** Handles a response that the client resolved or rejected with. @returns what the caller receives */
+export function received<R extends ClientResponse>(
+  request: BearerRequest<R>,
+  response: R,
+  failure?: Failed,
+): R | Promise<R> {
   const { binding } = request
-  binding.prover?.hear(request.target(), answer.status, (name) => request.headerOf(answer, name))
+  binding.prover?.observe(request.target(), response.status, (name) => request.headerOf(response, name))
   let isRejected: boolean | PromiseLike<boolean>
   try {
-    const hasLeftOrigin = request.hasLeftOrigin(answer)
-    isRejected = !hasLeftOrigin && binding.refuses(answer)
-    if (!hasLeftOrigin && isRejected === false && answer.status < 300) binding.access.succeeded?.(request.token)
+    const hasLeftOrigin = request.hasLeftOrigin(response)
+    isRejected = !hasLeftOrigin && binding.refuses(response)
+    if (!hasLeftOrigin && isRejected === false && response.status < 300) binding.access.succeeded?.(request.token)
   } catch (error) {
     throw request.errorForCaller(error)
   }
-  if (!isRejected) return surfaced(request, answer, failure)
-  return isPromise(isRejected) ? judged(request, isRejected, answer, failure) : follow(request, answer, failure)
+  if (!isRejected) return surface(request, response, failure)
+  return isPromise(isRejected)
+    ? afterVerdict(request, isRejected, response, failure)
+    : follow(request, response, failure)
 }
 
-async function judged<A extends Answer>(
-  request: BearerRequest<A>,
+async function afterVerdict<R extends ClientResponse>(
+  request: BearerRequest<R>,
   verdict: PromiseLike<boolean>,
-  answer: A,
+  response: R,
   failure: Failed,
-): Promise<A> {
+): Promise<R> {
   const isRejected = await Promise.resolve(verdict).catch((error: unknown) => {
     throw request.errorForCaller(error)
   })
-  return isRejected ? follow(request, answer, failure) : surfaced(request, answer, failure)
+  return isRejected ? follow(request, response, failure) : surface(request, response, failure)
 }
 
-/** The client has rejected without an answer. */
-export function failed<A extends Answer>({ binding, token, generation }: BearerRequest<A>, error: unknown): void {
+/** Handles a rejection without a response. */
+export function failed<R extends ClientResponse>(
+  { binding, token, generation }: BearerRequest<R>,
+  error: unknown,
+): void {
   if (hidesRejection(error) && isStillOf(binding, generation)) binding.access.renewInBackground(token)
 }
 
-/** Gives the API's own answer to the caller. */
-function surfaced<A extends Answer>(request: BearerRequest<A>, answer: A, failure: Failed): A {
+/** Passes the API's own response to the caller. */
+function surface<R extends ClientResponse>(request: BearerRequest<R>, response: R, failure: Failed): R {
   request.finish()
   if (failure) throw failure.error
-  return answer
+  return response
 }
 
-/** Does what follows an answer that refuses the token. */
-async function follow<A extends Answer>(request: BearerRequest<A>, answer: A, failure: Failed): Promise<A> {
+/** Carries out the retry decision after a response that rejects the token. */
+async function follow<R extends ClientResponse>(request: BearerRequest<R>, response: R, failure: Failed): Promise<R> {
   const { binding, token, generation, isReplay, hasSecondProof, prover } = request
   const { access } = binding
   let decision = retryDecisionOf({
-    remedy: remedyOf(request.headerOf(answer, 'www-authenticate')),
+    remedy: remedyOf(request.headerOf(response, 'www-authenticate')),
     isOfThisLogin: isStillOf(binding, generation),
-    isRepeatable: request.isRepeatable(answer),
+    isRepeatable: request.isRepeatable(response),
     isReplay,
     mayProveAgain: prover !== undefined && !hasSecondProof,
   })
   if (decision === 'replay') {
     let next = await another(request)
-    // Waits again if the process stalled until the token had expired.
+    // Waits again if the token expired while the process was stalled.
     while (next !== undefined && access.hasEnded(next)) next = await another(request)
-    // Without another token the API's own answer tells the caller most.
+    // Without another token, the API's own response is the most useful one.
     if (next === undefined || !isStillOf(binding, generation)) decision = 'surface'
     else if (next === token) decision = 'surface-again'
     else Object.assign(request, { token: next, isReplay: true, hasSecondProof: false })
@@ -233,20 +244,20 @@ async function follow<A extends Answer>(request: BearerRequest<A>, answer: A, fa
       break
     case 'surface-again':
       access.anomaly('new-tokens-refused', NEW_TOKENS_REFUSED)
-      return surfaced(request, answer, failure)
+      return surface(request, response, failure)
     case 'renew-in-background':
-      // This request must not be sent again. Later requests get another token.
+      // This request cannot be sent again, but later requests need another token.
       access.renewInBackground(token)
-      return surfaced(request, answer, failure)
+      return surface(request, response, failure)
     case 'surface':
-      return surfaced(request, answer, failure)
+      return surface(request, response, failure)
   }
-  request.prepareReplay(answer)
+  request.prepareReplay(response)
   return sendProven(request)
 }
 
-/** @returns Another token than the refused one; undefined if there is none. @throws `signal.reason` when the caller gives up */
-async function another<A extends Answer>(request: BearerRequest<A>): Promise<string | undefined> {
+/** @returns A token other than the rejected one; undefined if there is none. @throws `signal.reason` if the caller aborts. */
+async function another<R extends ClientResponse>(request: BearerRequest<R>): Promise<string | undefined> {
   try {
     return await after(askAnother, same, request)
   } catch {
@@ -255,11 +266,11 @@ async function another<A extends Answer>(request: BearerRequest<A>): Promise<str
     return undefined
   }
 }
-const askAnother = <A extends Answer>(request: BearerRequest<A>, limits: WaitLimits) =>
+const askAnother = <R extends ClientResponse>(request: BearerRequest<R>, limits: WaitLimits) =>
   request.binding.access.replace(request.token, limits)
 const same = (token: string) => token
 
-/** What the anomaly `new-tokens-refused` says. */
+/** The message of the anomaly `new-tokens-refused`. */
 const NEW_TOKENS_REFUSED =
   'The API refused an access token and its successor: check that the API and the token service belong to the same environment, the ' +
   'audience and scope of the tokens, and the clock of the API'

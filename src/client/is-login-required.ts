@@ -3,14 +3,14 @@ import type { TokenManager } from '../core/token-manager.ts'
 import { tokenErrorIn } from './token-error-in.ts'
 
 /**
- * Whether the person must log in. For the one handler of a server or a page that answers with 401, or shows the login.
+ * Whether the user must log in. For the error handler of a server that responds with 401, or of a page that shows the login.
  *
- * True for `ERR_LOGIN_REQUIRED`, of any copy of this package, also behind an error of a client (`tokenErrorIn`). With `tokens` also for an answer 401 of the API, while `tokens.status().login` is
- * `required`: the first request after a logout elsewhere may meet that. The answer may be a response or an error of axios, a `Response`, or an error
- * of a fetch client that has the `response`. A 401 while there is a login means something else.
+ * True for `ERR_LOGIN_REQUIRED`, of any copy of this package, also inside an error of a client (`tokenErrorIn`). With `tokens`, also for a 401 of the
+ * API while `tokens.status().login` is `required`: the first request after a logout elsewhere may receive one. The 401 may be a response or an error of
+ * axios, a `Response`, or an error of a fetch client that has the `response`. A 401 while there is a login means something else.
  *
- * @param error What a request rejected with, or was answered.
- * @param tokens The manager of this person.
+ * @param error What a request rejected or resolved with.
+ * @param tokens The manager of this user.
  *
  * @example
  * ```ts
@@ -25,6 +25,6 @@ import { tokenErrorIn } from './token-error-in.ts'
 export function isLoginRequired(error: unknown, tokens?: Pick<TokenManager, 'status'>): boolean {
   const found = tokenErrorIn(error)
   if (found) return found.code === 'ERR_LOGIN_REQUIRED'
-  const isRejected = [error, member(error, 'response')].some((answer) => member(answer, 'status') === 401)
-  return isRejected && member(tokens?.status(), 'login') === 'required'
+  const is401 = [error, member(error, 'response')].some((one) => member(one, 'status') === 401)
+  return is401 && member(tokens?.status(), 'login') === 'required'
 }

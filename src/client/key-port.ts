@@ -5,18 +5,18 @@ import type { SentRequest } from '../core/proofs.ts'
 import { errorsIn } from './challenges.ts'
 import type { TokenAccess, WaitLimits } from './token-access.ts'
 
-/** Proves with each request that its sender holds a key (RFC 9449). The key brings the code. No redirect is followed with a proof. */
+/** Proves with each request that its sender holds a key (RFC 9449). The key contributes the code. A request with a proof follows no redirect. */
 export interface Prover {
   /**
-   * @returns The text of the header `DPoP`. A new one for each request.
-   * @throws {TokenError} `ERR_TOKEN_SOURCE` if the key does not sign; `signal.reason` when the caller gives up.
+   * @returns The value of the header `DPoP`: a new one for each request.
+   * @throws {TokenError} `ERR_TOKEN_SOURCE` if the key does not sign; `signal.reason` if the caller aborts.
    */
   prove(request: SentRequest & { readonly token: string }, limits: WaitLimits): Promise<string>
-  /** Hears each answer, of any status: it may bring the next nonce, and the time. */
-  hear(request: SentRequest, status: number, header: (name: string) => unknown): void
+  /** Observes each response, of any status: it may contain the next nonce and the time. */
+  observe(request: SentRequest, status: number, header: (name: string) => unknown): void
 }
 
-/** @param given A promise of a key is awaited before the first proof. If it is no key, or another one than that of the source, each proof rejects. */
+/** @param given A promise of a key is awaited before the first proof. If it resolves with something else, or with a key other than that of the source, each proof rejects. */
 export function proverOf(given: GivenKey, { clock, boundTo }: TokenAccess): Prover {
   const known = Promise.resolve(given).then((key) => ({ key, proofs: proofsOf('dpop', key) }))
   known.catch(() => undefined) // each proof rejects as well
@@ -24,16 +24,16 @@ export function proverOf(given: GivenKey, { clock, boundTo }: TokenAccess): Prov
     prove(request, { signal, maxWaitMs: ms }) {
       const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', 'The key of dpop did not sign within maxWaitMs')
       const proving = known.then(({ key, proofs }) => {
-        // Now the token is there, so the key of the source is known, too, even if a promise of it was given.
+        // There is a token, so the key of the source has settled, too.
         checkFit(boundTo, key)
         return proofs.proofFor(request, clock)
       })
       return withinLimit(proving, { clock, ms, holdsProcess: true, signal, atLimit })
     },
-    hear(request, status, header) {
-      const answer = { status, header, errors: errorsIn(header('www-authenticate')) }
+    observe(request, status, header) {
+      const response = { status, header, errors: errorsIn(header('www-authenticate')) }
       known.then(
-        ({ proofs }) => proofs.hear(request, answer, clock),
+        ({ proofs }) => proofs.hear(request, response, clock),
         () => undefined,
       )
     },

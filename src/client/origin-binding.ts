@@ -5,44 +5,42 @@ import { type Prover, proverOf } from './key-port.ts'
 import type { TokenAccess } from './token-access.ts'
 
 /**
- * What a client library needs of a manager is three questions. May this URL have a token: the `OriginBinding` of its origin. A token, or the wait
- * for one: the grantee's `access`, under the rules of `markAtSending`. What follows an answer: `follow`.
+ * Binds an origin to a manager: requests to the origin carry the manager's token. It says how the token is written, and which responses reject it.
+ * `Response` is the response type of the client library.
  */
-
-/** Who may have the token of one manager, and how the token is put on a request. `Answer` is what a client library calls a response. */
-export interface OriginBinding<Answer> {
+export interface OriginBinding<Response> {
   readonly access: TokenAccess
   readonly header: string
-  /** The header's name in lower case. */
+  /** The name of the header in lower case. */
   readonly name: string
-  /** The header's text with this token. */
+  /** The value of the header with this token. */
   readonly text: (token: string) => string
-  readonly refuses: Refuses<Answer>
-  /** Only where a token is bound to a key. */
+  readonly refuses: Refuses<Response>
+  /** Only if the token is bound to a key. */
   readonly prover?: Prover | undefined
 }
 
 /** @throws {TypeError} if the key does not fit the source. */
-export function originBindingOf<Answer>(
-  { header, text, refuses, dpop }: BearerSettings<Answer>,
+export function originBindingOf<Response>(
+  { header, text, refuses, dpop }: BearerSettings<Response>,
   access: TokenAccess,
-): OriginBinding<Answer> {
+): OriginBinding<Response> {
   checkFit(access.boundTo, dpop)
   const prover = dpop && proverOf(dpop, access)
   return Object.freeze({ access, header, name: header.toLowerCase(), text, refuses, prover })
 }
 
-/** Whether redirects may be followed: all clients take `Authorization` off a request that goes to another origin, and no other header. */
-export function maySeeRedirects({ name, prover }: OriginBinding<never>): boolean {
+/** Whether redirects may be followed. Across origins, clients strip `Authorization` but no other header. */
+export function mayFollowRedirects({ name, prover }: OriginBinding<never>): boolean {
   return name === 'authorization' && !prover
 }
 
 /**
- * A request belongs to the login that its manager knew when the request began. With a source that can obtain, the request may wait while the
- * manager is reset, so there the login counts from the first sending.
+ * A request belongs to the login that its manager had when the request began. If the source can obtain, the manager may be reset while the request
+ * waits. The request then belongs to the login of its first attempt.
  *
- * @param startGeneration The mark under which the request began.
- * @returns The mark under which it counts from now on.
+ * @param startGeneration The login generation in which the request began.
+ * @returns The login generation that the request belongs to from now on.
  * @throws {TokenError} `ERR_LOGIN_REQUIRED` if that login has ended: the request must not be sent.
  */
 export function generationAtSending(
@@ -57,7 +55,7 @@ export function generationAtSending(
 const ENDED =
   'The login in which this request began has ended. The request was not sent: send it again if it still applies'
 
-/** Whether the login of a request that was sent under `mark` goes on: only then may it have another token. */
+/** Whether the login of a request has not ended. Only then may the request carry another token. */
 export function isStillOf({ access }: OriginBinding<never>, generation = 0): boolean {
   return generation >= access.firstGeneration()
 }

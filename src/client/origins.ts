@@ -5,7 +5,7 @@ interface Page {
   readonly location?: { readonly href?: string }
 }
 
-/** @returns The address against which a browser resolves relative ones; undefined without a page. Read at each call: it may change. */
+/** @returns The address against which a browser resolves relative addresses; undefined outside a page. It may change between calls. */
 export function pageUrl(): string | undefined {
   const { document, location } = globalThis as Page
   return document?.baseURI ?? location?.href
@@ -16,17 +16,17 @@ export interface OriginSettings {
   readonly allowInsecureHttp: boolean
 }
 
-/** Where requests go by default: the name of this setting for messages, and its value if it has one. */
+/** The default destination of requests: the name of the setting for messages, and its value if it has one. */
 export interface Base {
   readonly name: string
   readonly address?: string | undefined
 }
 
 /**
- * @returns The origins that may have the token: those that the user names, else those of `base` and of the token source. Without a base the page
- * takes its place. The page counts by its own address: `<base href>` decides only where relative addresses lead, and anybody who can write
- * markup into the page can set it.
- * @throws {TypeError} when there is none, or when it is not secure. @param advice What to do if none is known.
+ * @param advice What to do if no origin is known.
+ * @returns The origins that may receive the token: those of the option, else those of `base` and of the token source. Without a base address, the page
+ * counts, by its own address. `<base href>` does not count, because anyone who can write markup into the page can set it.
+ * @throws {TypeError} if there is no origin, or if it is not secure.
  */
 export function grantedOrigins(
   { origins, allowInsecureHttp }: OriginSettings,

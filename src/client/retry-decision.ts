@@ -1,9 +1,9 @@
 import type { Remedy } from './challenges.ts'
 
 /**
- * What follows an answer that refuses the token. `surface`: the caller gets the answer. `surface-again`: the same, and the API has refused two
- * tokens, which is an anomaly. `replay`: once more with another token. `renew-in-background`: the caller gets the answer, and later requests another
- * token. `prove-again`: once more with the same token and a new proof.
+ * What follows a response that rejects the token. `surface`: the caller receives the response. `surface-again`: the same, but the API has rejected two
+ * tokens, which is an anomaly. `replay`: the request is sent again with another token. `renew-in-background`: the caller receives the response, and
+ * later requests get another token. `prove-again`: the request is sent again with the same token and a new proof.
  */
 export type RetryDecision = 'surface' | 'surface-again' | 'replay' | 'renew-in-background' | 'prove-again'
 
@@ -13,7 +13,7 @@ export interface RejectedRequest {
   readonly isOfThisLogin: boolean
   readonly isRepeatable: boolean
   readonly isReplay: boolean
-  /** The request can be sent with a new proof, and has not been yet with this token. */
+  /** Whether the request has a proof, and this token has not had a second one. */
   readonly mayProveAgain: boolean
 }
 

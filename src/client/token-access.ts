@@ -14,7 +14,7 @@ export interface TokenAccess extends ManagerInternals {
   replace(refused: string, options: WaitLimits): Promise<string>
   readonly firstGeneration: () => number
 }
-/** How long one caller may wait, and what ends its wait. */
+/** How long one caller may wait, and the signal that ends the wait. */
 export type WaitLimits = WaitOptions & { maxWaitMs: number }
 
 /** @throws {TypeError} when `tokens` is no token manager. */
@@ -28,12 +28,12 @@ export function checkManager(tokens: TokenManager): void {
 
 export function accessTo(tokens: TokenManager): TokenAccess {
   const known = internalsOf(tokens)
-  if (!known) return accessToHandMade(tokens)
+  if (!known) return accessToCustom(tokens)
   return {
-    // A manager of an older copy of the package may lack newer members.
-    ...accessToHandMade(tokens),
+    // A manager of an older copy of this package may lack newer members.
+    ...accessToCustom(tokens),
     ...known,
-    // A source has no origin if its manager reads one that it inherits from Object.prototype.
+    // An origin on Object.prototype is not the origin of the source.
     origin: known.origin === Reflect.get(Object.prototype, 'origin') ? undefined : known.origin,
     peek: () => tokens.peekAccessToken(),
     get: known.awaitToken ?? ((options) => tokens.getAccessToken(options)),
@@ -43,8 +43,8 @@ export function accessTo(tokens: TokenManager): TokenAccess {
 
 const MAX_WAIT_MS = 30_000
 
-/** A manager that is not ours may ignore signals and limits, and may give anything for a token. */
-function accessToHandMade(tokens: TokenManager): TokenAccess {
+/** A custom manager may ignore signals and limits, and may return anything as a token. */
+function accessToCustom(tokens: TokenManager): TokenAccess {
   const clock = systemClock
   const limited = (name: 'getAccessToken' | 'replaceAccessToken', ask: () => unknown, limits: WaitLimits & Holding) => {
     const { signal, maxWaitMs: ms, holdsProcess } = limits
@@ -59,7 +59,7 @@ function accessToHandMade(tokens: TokenManager): TokenAccess {
     clock,
     maxWaitMs: MAX_WAIT_MS,
     origin: undefined,
-    // A hand-made manager has no `anomaly` events.
+    // A custom manager has no `anomaly` events.
     anomaly(kind, message) {
       warnOnce(kind, message)
       return true
@@ -81,7 +81,7 @@ interface Holding {
   readonly holdsProcess: boolean
 }
 
-/** @throws {TypeError} unless it is visible ASCII: axios would send another value as text, and strip other characters. */
+/** @throws {TypeError} unless it is visible ASCII. axios would stringify other values, and strip other characters. */
 function checkedToken(method: keyof TokenManager, token: unknown): string {
   if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token
   const got = token === '' ? 'an empty text' : typeof token === 'string' ? 'another text' : kindOf(token)

@@ -1,13 +1,13 @@
 import { isTokenError as isItself, type TokenError, type TokenErrorCode } from '../core/errors.ts'
 import { member } from '../core/thrown.ts'
 
-/** Where clients keep what their fetch rejected with: ES2022, openai, @slack/web-api, @octokit/request; stripe; older @slack/web-api. */
+/** Where clients put the error of their fetch: ES2022, openai, @slack/web-api, @octokit/request; stripe; older @slack/web-api. */
 const HOLDERS = ['cause', 'detail', 'original']
 const MOST_WRAPPERS = 4
 
 /**
- * The `TokenError` behind an error of a client: the error itself, or one that it holds in `cause`, `detail` or `original`, at most four deep. The
- * outermost one counts. A client that was given a fetch of `withBearer` takes its rejection for a broken network, and wraps it.
+ * Finds the `TokenError` in an error of a client: the error itself, or one in its `cause`, `detail` or `original`, at most four levels deep. The
+ * outermost one is returned. A client that uses the fetch of `withBearer` takes its rejection for a network error, and wraps it.
  *
  * @example
  * ```ts
@@ -15,7 +15,7 @@ const MOST_WRAPPERS = 4
  *
  * await api.get('/wallet').catch((error: unknown) => {
  *   const found = tokenErrorIn(error)
- *   if (!found) throw error // the API answered, or could not be reached
+ *   if (!found) throw error // the API responded, or could not be reached
  *   console.warn(found.code, found.retryable ? `again from ${new Date(found.retryAt ?? Date.now())}` : found.message)
  * })
  * ```
@@ -32,15 +32,15 @@ export function tokenErrorIn(error: unknown): TokenError | undefined {
 }
 
 /**
- * Whether there is a `TokenError` of any copy of this package behind `value`, with this `code` if one is given. Looks as `tokenErrorIn` does, which
- * gives the error itself: a wrapper has none of its members. `instanceof TokenError` asks about `value` alone.
+ * Whether `value` is or wraps a `TokenError` of any copy of this package, with this `code` if one is given. It searches like `tokenErrorIn`, which
+ * returns the error itself: a wrapper has none of its members. `instanceof TokenError` checks `value` alone.
  *
  * @example
  * ```ts
  * import { isTokenError } from 'axios-evergreen'
  *
  * await api.get('/wallet').catch((error: unknown) => {
- *   if (isTokenError(error, 'ERR_THROTTLED')) console.warn('too many token calls')
+ *   if (isTokenError(error, 'ERR_THROTTLED')) console.warn('too many token requests')
  *   else throw error
  * })
  * ```

@@ -1,7 +1,7 @@
 import type { OriginBinding } from './origin-binding.ts'
 import type { TokenAccess } from './token-access.ts'
 
-/** What is told of the requests that went out without a token, so that users find the cause. */
+/** Reports requests that went out without a token, so that users find the cause. */
 export class UnauthenticatedRequests {
   readonly #origins = new Set<string>()
   readonly #leftover = new Set<TokenAccess>()
@@ -10,15 +10,15 @@ export class UnauthenticatedRequests {
     return this.#origins.has(where) || this.#origins.size > 99
   }
 
-  /** Of a request to another origin. Each origin is told once, and a hundred at most. @param allowed The origins that may have a token. */
-  tell(where: string, allowed: Iterable<string>, accesses: Iterable<TokenAccess>): void {
+  /** Reports a request to another origin: once per origin, and a hundred origins at most. @param allowed The origins that may receive a token. */
+  reportOrigin(where: string, allowed: Iterable<string>, accesses: Iterable<TokenAccess>): void {
     if (this.isReported(where)) return
     const message = `A request to ${where} went out without a token: only ${[...allowed].join(', ')} may have it`
-    const heard = Array.from(accesses, (access) => access.anomaly('origin-not-allowed', message))
-    if (heard.includes(true)) this.#origins.add(where)
+    const reported = Array.from(accesses, (access) => access.anomaly('origin-not-allowed', message))
+    if (reported.includes(true)) this.#origins.add(where)
   }
 
-  /** Of a request that has the header already. It is told once for each manager if that header cannot be meant. */
+  /** Reports a request whose own header cannot be intended: once per manager. */
   reportLeftover(value: unknown, { access, header }: OriginBinding<never>): void {
     if (this.#leftover.has(access) || !isLeftover(value)) return
     const message = `A request went out without a token: its own header ${header} holds none, such as "Bearer undefined". Take off the code that sets it`
@@ -26,7 +26,7 @@ export class UnauthenticatedRequests {
   }
 }
 
-/** A scheme with nothing behind it, or with the text of a value that is no token. */
+/** Whether it is a scheme without a token, or with text such as `undefined`. */
 function isLeftover(value: unknown): boolean {
   return (
     typeof value === 'string' &&

@@ -1,5 +1,5 @@
 import { isIdempotent } from '../client/bodies.ts'
-import { type OriginBinding, maySeeRedirects } from '../client/origin-binding.ts'
+import { type OriginBinding, mayFollowRedirects } from '../client/origin-binding.ts'
 import { received, BearerRequest, failed, type RequestLimits } from '../client/bearer-request.ts'
 import { promised } from '../client/promised.ts'
 import type { SentRequest } from '../core/proofs.ts'
@@ -18,16 +18,16 @@ import {
 
 type Fetch = (input: Input, init?: Init) => Promise<Response>
 
-/** One request of a caller. */
+/** One request of a caller with a token. */
 export class FetchRequest extends BearerRequest<Response> implements CallSnapshot {
   readonly #fetch: Fetch
   readonly #origin: string
-  /** What is sent: the caller's own only if it leaves before the call returns. */
+  /** The input to send: the caller's own only if the request leaves synchronously. */
   input: Input
   readonly url: string
   init: CallSnapshot['init']
   readonly signal: AbortSignal | undefined
-  /** What a replay sends; undefined if the request must not be sent again. */
+  /** The input of a replay; undefined if the request must not be sent again. */
   #replayInput: Input | undefined
 
   constructor(fetch: Fetch, binding: OriginBinding<Response>, origin: string, { input, url, init }: CallSnapshot) {
@@ -57,7 +57,7 @@ export class FetchRequest extends BearerRequest<Response> implements CallSnapsho
   }
 
   headerOf({ headers }: Response, name: string): unknown {
-    // Some doubles of tests have no headers.
+    // Some test doubles have no headers.
     return (headers as Headers | undefined)?.get(name)
   }
 
@@ -73,11 +73,11 @@ export class FetchRequest extends BearerRequest<Response> implements CallSnapsho
     discard(body)
     this.input = this.#replayInput ?? this.input
     this.init = copyOfInit(this.init)
-    // After a new proof another token may still follow; after a replay, only a new proof.
+    // After a new proof, a replay may still follow. After a replay, only a new proof may follow.
     if (!this.isReplay || this.binding.prover) this.#replayInput = replayInputOf(this)
   }
 
-  /** The copy of a Request shares its body with the one that was sent, and would keep all of it. */
+  /** The copy of a Request shares its body with the original, and would keep all of it in memory. */
   override finish(): void {
     if (typeof this.#replayInput === 'object' && this.#replayInput !== this.input) discard(this.#replayInput.body)
   }
@@ -92,12 +92,12 @@ export class FetchRequest extends BearerRequest<Response> implements CallSnapsho
     setHeader(this, binding.header, binding.text(token))
     if (proof !== undefined) {
       setHeader(this, 'DPoP', proof)
-      // The one that the proof names, whatever stands on `Object.prototype`: fetch reads that, too.
+      // The method in the proof, because fetch also reads members of `Object.prototype`.
       init.method = this.target().method
     }
-    // Only `Authorization` is taken off a request that is redirected to another origin.
-    if (!maySeeRedirects(binding) && memberOfCall(input, init, 'redirect') !== 'error') init.redirect = 'manual'
-    // Not as a method of this request: the fetch of a browser refuses to be one.
+    // Across origins, fetch strips only `Authorization`.
+    if (!mayFollowRedirects(binding) && memberOfCall(input, init, 'redirect') !== 'error') init.redirect = 'manual'
+    // Not as a method of this request: the fetch of a browser must not be called as a method.
     const fetch = this.#fetch
     return promised(() => fetch(input, init)).then(
       (response) => received(this, response),

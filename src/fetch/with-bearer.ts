@@ -12,14 +12,14 @@ import { type Given, headerIn, type Input, inputOf, takesHeaders, urlOf, withLas
 import { snapshotCall, removeHeader } from './call-snapshot.ts'
 import { FetchRequest } from './sending.ts'
 
-/** Where a request leads: its absolute address, and the origin of that. */
+/** The target of a request: its absolute address and its origin. */
 type Target = Pick<URL, 'origin'> & { readonly url: string }
 
 /**
- * Gives every request to an allowed origin a fresh token, and replays a request once, with the same bytes, if the API refuses its token. If a token
- * is at hand, `fetch` is called synchronously. If no token can be had, the request is not sent and rejects with a `TokenError`; an abort by the
- * caller's own `signal` rejects with its reason. Keeps all members of `init`. Requests that carry the header (without `overwrite`), or have the mode `no-cors` or
- * `navigate`, are left alone. Streams and `keepalive` requests are not replayed.
+ * Adds a fresh token to every request to an allowed origin, and replays a request once, with the same bytes, if the API rejects its token. If a token is
+ * available, `fetch` is called synchronously. If there is no token, the request is not sent and rejects with a `TokenError`. An abort by the caller's
+ * own `signal` rejects with its reason. All members of `init` are kept. Requests that already have the header (without `overwrite`), or have the mode
+ * `no-cors` or `navigate`, are sent unchanged. Streams and `keepalive` requests are not replayed.
  *
  * @example
  * ```ts
@@ -28,8 +28,8 @@ type Target = Pick<URL, 'origin'> & { readonly url: string }
  * const api = withBearer(fetch, tokens, { origins: ['https://payments.example.com'] })
  * await api('https://payments.example.com/wallet') // carries a fresh token
  * ```
- * @returns A fetch. It never throws synchronously.
- * @throws {TypeError} naming the option; when no origin is known.
+ * @returns A fetch, which never throws synchronously.
+ * @throws {TypeError} naming the option; if no origin is known.
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every fetch has its own types of input and init
 export function withBearer<Fetch extends (input: any, init?: any) => Promise<Response>>(
@@ -46,7 +46,7 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
   const bare = new UnauthenticatedRequests()
   const targetOf = readerOf(origins)
 
-  /** @returns Where the request leads, if it may have the token. */
+  /** @returns The target of the request, if it may receive the token. */
   function grantedTarget(input: Input, init: Given): Target | undefined {
     const target = targetOf(input)
     if (!target || !takesHeaders(input, init)) return undefined
@@ -56,7 +56,7 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
     if (isAllowed && (own === null || settings.overwrite)) return target
     if (isAllowed) bare.reportLeftover(own, binding)
     if (own !== null) return undefined
-    bare.tell(origin === 'null' ? 'an address without an origin' : origin, origins, [access])
+    bare.reportOrigin(origin === 'null' ? 'an address without an origin' : origin, origins, [access])
     return undefined
   }
 
@@ -80,14 +80,14 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
   return Object.assign(wrapped, fetch)
 }
 
-/** @returns A reader of addresses. One that begins with an allowed origin needs no parser. */
+/** @returns A reader of addresses. An address that begins with an allowed origin needs no parsing. */
 function readerOf(origins: readonly string[]): (input: Input) => Target | undefined {
   const known = origins.map((origin) => ({ origin, start: `${origin}/` }))
   return (input) => {
     const found = typeof input === 'string' ? known.find(({ start }) => input.startsWith(start)) : undefined
     if (found) return { url: input as string, origin: found.origin }
     const url = urlOf(input)
-    // Without a URL, or with a user in it, fetch refuses the request and says why.
+    // fetch rejects an invalid URL, and a URL with credentials, with its own error.
     return url && !url.username && !url.password ? { url: url.href, origin: url.origin } : undefined
   }
 }

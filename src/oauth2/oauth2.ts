@@ -11,7 +11,7 @@ import type { LoginLayer } from '../core/login-layer.ts'
 import { checkRuntime } from '../core/own-runtime.ts'
 import { person } from '../login/person.ts'
 import { fromFunction } from '../wire/credential.ts'
-import { refused } from '../wire/error-response.ts'
+import { rejection } from '../wire/error-response.ts'
 import { type TokenResponse, isSuccess } from '../wire/token-response.ts'
 import { TokenCalls } from '../wire/token-call.ts'
 import { AnswerReader } from './answer-reader.ts'
@@ -208,7 +208,7 @@ const WRITTEN = {
 } as const satisfies Record<OAuth2Settings['body'], (body: URLSearchParams) => readonly [string, string]>
 
 function errorOfResponse(answer: TokenResponse, { failure, advice, serviceCode }: ErrorResponse): TokenError {
-  return refused(answer, failure, advice, serviceCode)
+  return rejection(answer, failure, advice, serviceCode)
 }
 
 function loginRequired(): TokenError {

@@ -1,7 +1,7 @@
 import { asGiven, checkedFlag, type Readers } from '../core/option-checks.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import type { Exchange, ExchangeContext } from '../core/token-source.ts'
-import { refused } from '../wire/error-response.ts'
+import { rejection } from '../wire/error-response.ts'
 import { isSuccess } from '../wire/token-response.ts'
 import { TokenCalls, type TokenServiceOptions } from '../wire/token-call.ts'
 import { adviceFor, failureOf } from './error-advice.ts'
@@ -59,6 +59,6 @@ export class TokenEndpoint {
     if (isSuccess(status)) return { text, date: headers.get('date'), address, status, proxy: answer.proxy }
     const failure = failureOf(exchange, answer)
     const advice = adviceFor(exchange, failure, answer, oauthErrorOf(text), this.#variant)
-    throw refused(answer, failure, advice, serviceCodeOf(text, [...sent, ...Object.values(attributes)]))
+    throw rejection(answer, failure, advice, serviceCodeOf(text, [...sent, ...Object.values(attributes)]))
   }
 }

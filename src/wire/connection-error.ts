@@ -4,8 +4,8 @@ import { failureOfNetwork } from './network-failure.ts'
 import { CHECK_PROXY } from './proxy.ts'
 
 /**
- * The error of a call without a complete answer. It keeps only the code of the failure: an axios error carries the whole
- * request, and messages of mocking libraries do, too.
+ * The error of a token request without a complete response. It keeps only the code of the failure: an axios error contains the whole request, and so do
+ * messages of mocking libraries.
  */
 export function connectionError(
   thrown: unknown,
@@ -14,7 +14,7 @@ export function connectionError(
   proxy?: string,
 ): TokenError {
   const { errorCode = 'no error code', advice, ...failure } = failureOfNetwork(thrown)
-  // Once there is a status, the request was sent.
+  // If there is a status, the request was sent.
   const known: Failure = status === undefined ? failure : UNFINISHED
   const notSent = known.outcome === 'not-sent'
   const what = notSent ? 'could not be reached' : status === undefined ? 'gave no answer' : 'broke off its answer'
@@ -24,7 +24,7 @@ export function connectionError(
   return new TokenError(known.code, message, { ...known, status })
 }
 
-/** The error if the deadline passed before the call, e.g. while the call waited for credentials. */
+/** The error if the deadline passed before the request was sent, e.g. while it waited for credentials. */
 export function deadlineError(address: string): TokenError {
   const message = `The deadline had passed before ${address} was called`
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'not-sent' })

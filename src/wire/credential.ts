@@ -4,7 +4,7 @@ import { type ExchangeContext, internalOf } from '../core/token-source.ts'
 import { toTokenError } from './to-token-error.ts'
 
 /**
- * Refuses values that no service issues, but that files, shells and templates produce by mistake.
+ * Rejects values that no service issues, but that files, shells and templates produce by mistake.
  *
  * @throws {TypeError} naming the option, never its value.
  */
@@ -27,12 +27,12 @@ export function checkCredential(name: string, value: unknown): asserts value is 
 }
 
 /**
- * Calls a user's function for what a token call needs, and checks the result.
+ * Calls a function of the user that provides a part of a token request, and checks the result.
  *
  * @param name The name of the function, for messages.
- * @param check Throws an error whose message holds no secret.
- * @param context Of the exchange, if nothing has been sent in it.
- * @throws {TokenError} as if the exchange had failed, so that a vault that refuses is not asked again at once.
+ * @param check Throws an error whose message contains no secret.
+ * @param context The context of the exchange, if nothing was sent in it yet.
+ * @throws {TokenError} as if the exchange had failed, so that a failing vault is not called again at once.
  */
 export async function fromFunction<Given>(
   name: string,
@@ -59,13 +59,13 @@ export async function fromFunction<Given>(
 }
 
 /**
- * No token call was made, so the refresh token of that call stays good. The status counts only for pauses and retries. The function may have asked
- * another manager: its verdict is about another refresh token, and about another login.
+ * No token request was sent, so its refresh token stays valid. The status counts only for pauses and retries. The function may have called another
+ * manager, whose error is about another refresh token and another login.
  */
 function functionFailed(name: string, thrown: unknown): TokenError {
   const error = toTokenError(thrown, 'obtain')
   const stated = outcomeOf(error)
-  // Only with these two outcomes the manager respects a Retry-After.
+  // The manager respects a Retry-After only with these two outcomes.
   const outcome = stated === 'deferred' || stated === 'unknown-5xx' ? stated : 'not-sent'
   const message = isTokenError(thrown) ? error.message : `The ${name} function failed: no token call was made`
   return errorWith(error, { message, outcome, refreshToken: 'kept', loginReason: undefined })

@@ -4,8 +4,8 @@ import type { Failure } from './failure.ts'
 import type { TokenResponse } from './token-response.ts'
 import { CHECK_PROXY } from './proxy.ts'
 
-/** @returns The error of a complete answer that refuses. @param advice What to do about it, or what it means. */
-export function refused(
+/** @returns The error of a complete response that rejects the request. @param advice What it means, or what to do about it. */
+export function rejection(
   { address, status, retryAfterMs, proxy }: TokenResponse,
   failure: Failure,
   advice: string,
@@ -30,13 +30,13 @@ export const CHANGED = '; ask the operator of the service'
  * @param option Names the option that holds the address.
  * @returns undefined if it depends on the protocol.
  */
-export function generalAdvice({ advice }: Failure, answer: TokenResponse, option: string): string | undefined {
+export function generalAdvice({ advice }: Failure, response: TokenResponse, option: string): string | undefined {
   if (advice !== undefined) return advice
-  if (answer.status < 400) return adviceOnRedirect(answer, option)
-  return answer.status === 407 ? 'a proxy requires credentials; check transport.proxy, or HTTPS_PROXY' : undefined
+  if (response.status < 400) return adviceOnRedirect(response, option)
+  return response.status === 407 ? 'a proxy requires credentials; check transport.proxy, or HTTPS_PROXY' : undefined
 }
 
-/** `Location` is not quoted: it may hold anything, a token too. */
+/** `Location` is not quoted, because it may contain anything, even a token. */
 function adviceOnRedirect({ url, headers }: TokenResponse, option: string): string {
   const location = headers.get('location')
   const target = typeof location === 'string' ? parsedUrl(location, url.href) : undefined

@@ -5,7 +5,7 @@ import type { Exchange } from '../core/token-source.ts'
 export interface Failure extends Pick<TokenErrorDetails, 'refreshToken' | 'loginReason'> {
   readonly code: TokenErrorCode
   readonly outcome: ExchangeOutcome
-  /** What it means, or what to do about it, if that depends on no protocol. */
+  /** What it means, or what to do about it, if that does not depend on the protocol. */
   readonly advice?: string | undefined
 }
 
@@ -28,7 +28,7 @@ export const UNFINISHED: Failure = {
 
 /**
  * What a complete response outside 2xx means if only its status is known (specification, section 7, and the field notes). On a refresh, 401 rejects
- * the refresh token, 400 says that it is useless, and 403 rejects the client, so that the refresh token stays good.
+ * the refresh token, 400 says that it is unusable, and 403 rejects the client, so that the refresh token stays valid.
  */
 export function failureOfStatus(exchange: Exchange, status: number): Failure {
   if (status === 429) return THROTTLED

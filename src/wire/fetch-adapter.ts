@@ -2,8 +2,8 @@ import type { AxiosAdapter } from 'axios'
 import { parsedUrl } from '../core/secure-origin.ts'
 
 /**
- * Lets a fetch make the GET calls of `TokenCalls`, which limits what it reads. Redirects are followed: such a call carries no secret. One to another origin
- * leads to nothing that this server says, so it counts as "not found".
+ * An axios adapter that sends the GET requests of `TokenCalls` by a fetch. Redirects are followed, because such a request contains no secret. The
+ * response of another origin counts as 404, because it says nothing about this server.
  */
 export function fetchAdapter(fetch: typeof globalThis.fetch): AxiosAdapter {
   return async (config) => {

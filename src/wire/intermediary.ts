@@ -3,7 +3,7 @@ import type { Exchange } from '../core/token-source.ts'
 import type { TokenResponse } from './token-response.ts'
 import type { Failure } from './failure.ts'
 
-/** What a page says under a status that refuses: nothing. Who sent it has seen neither the credentials nor the refresh token. */
+/** The failure if an intermediary responds: it has judged neither the credentials nor the refresh token. */
 export function failureAtIntermediary(exchange: Exchange): Failure {
   const advice = 'answered by something in front of the service, such as a firewall: let the calls of this machine pass'
   return {
@@ -14,32 +14,32 @@ export function failureAtIntermediary(exchange: Exchange): Failure {
   }
 }
 
-/** What an answer shows of who sent it. */
+/** What a response shows about its sender. */
 export interface Shown {
   readonly status: number | undefined
   /** `WWW-Authenticate`. */
   readonly challenge: unknown
   /** `Content-Type`. */
   readonly type: unknown
-  /** Undefined: nobody has read it. */
+  /** Undefined if the body was not read. */
   readonly text: string | undefined
 }
 
 /**
- * Whether something in front of the service has answered, such as a firewall or a portal. Token services say no in JSON, or with a challenge
- * (RFC 9110, section 15.5.2).
+ * Whether an intermediary has responded instead of the service, such as a firewall or a captive portal. Token services reject in JSON, or with a
+ * challenge (RFC 9110, section 15.5.2).
  */
 export function isOfIntermediary({ status, challenge, type, text }: Shown): boolean {
   return [400, 401, 403].includes(status ?? 0) && (challenge ?? '') === '' && isPage(type, text)
 }
 
-/** As `isOfIntermediary`, of a complete answer. */
+/** Like `isOfIntermediary`, for a complete response. */
 export function isFromIntermediary({ status, headers, text, flaw }: TokenResponse): boolean {
   const [challenge, type] = [headers.get('www-authenticate'), headers.get('content-type')]
   return isOfIntermediary({ status, challenge, type, text: flaw === undefined ? text : undefined })
 }
 
-/** Whether an answer is HTML or XML. Some servers send JSON as `text/html`, too, or nothing. */
+/** Whether a body is HTML or XML. Some servers send JSON, or nothing, as `text/html`. */
 export function isPage(type: unknown, text: string | undefined): boolean {
   if (/^\s*</.test(text ?? '')) return true
   return (

@@ -2,7 +2,7 @@ import type { TokenErrorCode } from '../core/errors.ts'
 import type { Exchange } from '../core/token-source.ts'
 import { type Failure, failureOfStatus, SERVICE_FAILED, THROTTLED } from './failure.ts'
 
-/** What one error means for an obtain, for a refresh by a source that can obtain, and for a refresh of a login. */
+/** The meaning of an error for an obtain, for a refresh by a source that can obtain, and for the refresh of a login. */
 type Meant = readonly [obtain: Failure, refresh: Failure, login: Failure]
 
 const CREDENTIALS = /* @__PURE__ */ rejected('ERR_CREDENTIALS_REJECTED')
@@ -10,28 +10,29 @@ const REQUEST = /* @__PURE__ */ rejected('ERR_TOKEN_REQUEST')
 const REFRESH = /* @__PURE__ */ rejected('ERR_REFRESH_REJECTED')
 const REFUSED = /* @__PURE__ */ rejected('ERR_REFRESH_REJECTED', { refreshToken: 'refused' })
 
-/** The service wants the person. A source that can obtain does so; else the login has ended, and nothing is suspicious. */
+/** The service requires the user. A source that can obtain does so. Otherwise the login has ended, and nothing is suspicious. */
 const INTERACTION: Meant = [
   CREDENTIALS,
   /* @__PURE__ */ rejected('ERR_REFRESH_REJECTED', { refreshToken: 'unusable' }),
   /* @__PURE__ */ rejected('ERR_REFRESH_REJECTED', { refreshToken: 'refused', loginReason: 'interaction' }),
 ]
-/** Some servers answer errors of their own with 400. As after a 5xx the manager tries again, but nothing was done: the token is good. */
+/** Some servers report their own failures with 400. The manager retries as after a 5xx, but the refresh token was not used and stays valid. */
 const UNAVAILABLE = /* @__PURE__ */ keeping(SERVICE_FAILED)
 
 /**
- * What the errors of the RFCs mean. An error that says nothing of the refresh token of a login says nothing here: the manager keeps the token, and gives it up
- * if the service says the same for ten minutes. Those without a remark are of RFC 6749, sections 4.1.2.1 and 5.2. */
+ * The errors of the RFCs. If an error says nothing about the refresh token of a login, the manager keeps the token, and discards it if the service
+ * returns the same error for ten minutes. Errors without a comment are those of RFC 6749, sections 4.1.2.1 and 5.2.
+ */
 const OAUTH_ERRORS: Partial<Record<string, Meant>> = /* @__PURE__ */ (() => ({
   invalid_grant: [CREDENTIALS, REFUSED, REFUSED],
   invalid_client: keeping(CREDENTIALS),
-  invalid_request: errorForRequest(REQUEST, REQUEST),
-  // These refuse the kind of request. After a refresh, an obtain with the credentials may still succeed.
-  unauthorized_client: errorForRequest(CREDENTIALS),
-  unsupported_grant_type: errorForRequest(REQUEST),
-  invalid_scope: errorForRequest(REQUEST),
-  invalid_target: errorForRequest(REQUEST), // RFC 8707, section 2
-  unsupported_token_type: errorForRequest(REQUEST), // RFC 7009, section 2.2.1
+  invalid_request: aboutRequest(REQUEST, REQUEST),
+  // These reject the kind of request. After a refresh, an obtain with the credentials may still succeed.
+  unauthorized_client: aboutRequest(CREDENTIALS),
+  unsupported_grant_type: aboutRequest(REQUEST),
+  invalid_scope: aboutRequest(REQUEST),
+  invalid_target: aboutRequest(REQUEST), // RFC 8707, section 2
+  unsupported_token_type: aboutRequest(REQUEST), // RFC 7009, section 2.2.1
   temporarily_unavailable: UNAVAILABLE,
   server_error: UNAVAILABLE,
   use_dpop_nonce: UNAVAILABLE, // RFC 9449, section 8
@@ -52,21 +53,21 @@ function rejected(code: TokenErrorCode, more?: Pick<Failure, 'refreshToken' | 'l
   return { code, outcome: 'rejected', ...more }
 }
 
-/** An error that leaves the refresh token good. */
+/** An error that leaves the refresh token valid. */
 function keeping(failure: Failure): Meant {
   const kept: Failure = { ...failure, refreshToken: 'kept' }
   return [failure, kept, kept]
 }
 
 /** An error about the request. @param refresh The failure of a refresh by a source that can obtain. */
-function errorForRequest(failure: Failure, refresh: Failure = REFRESH): Meant {
+function aboutRequest(failure: Failure, refresh: Failure = REFRESH): Meant {
   return [failure, { ...refresh, refreshToken: 'kept' }, failure]
 }
 
 /**
- * What an answer that refuses means. If its status refuses the request, the OAuth error in it says more than the status.
+ * What a response that rejects the request means. If its status rejects the request, the OAuth error in it is more specific than the status.
  *
- * @param needsLogin Only a person can obtain. Then no status alone ends the login, except the 401 of an own source.
+ * @param needsLogin Only the user can obtain. Then no status alone ends the login, except the 401 of a custom source.
  */
 export function failureOfResponse(
   exchange: Exchange,
@@ -81,10 +82,10 @@ export function failureOfResponse(
   return isOfLogin && byStatus.refreshToken !== 'refused' ? failureOfLogin(status) : byStatus
 }
 
-/** Other servers than that of the specification say with 400 that anything is wrong: that says nothing of the refresh token. */
+/** Servers other than that of the specification use 400 for any error, so it says nothing about the refresh token. */
 function failureOfLogin(status: number): Failure {
   const failure = failureOfStatus('obtain', status)
-  // With 425 and 503 the service has not handled the request (RFC 8470, section 5.2; RFC 9110, section 15.6.4). A redirect and a proxy have not, either.
+  // With 425 and 503, the service has not processed the request (RFC 8470, section 5.2; RFC 9110, section 15.6.4). Neither has a redirect or a proxy.
   const isUntouched = [407, 425, 503].includes(status) || (status >= 300 && status <= 399)
   return isUntouched ? { ...failure, refreshToken: 'kept' } : failure
 }

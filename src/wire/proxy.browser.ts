@@ -7,6 +7,6 @@ export const proxyOf: typeof full.proxyOf = () => undefined
 
 export const throughProxy: typeof full.throughProxy = () => undefined
 
-export const checkNotFromProxy: typeof full.checkNotFromProxy = (answer) => answer
+export const checkNotFromProxy: typeof full.checkNotFromProxy = (response) => response
 
 export const CHECK_PROXY = ''

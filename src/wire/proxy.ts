@@ -4,7 +4,7 @@ import { member, quietly } from '../core/thrown.ts'
 import type { TokenResponse } from './token-response.ts'
 import { isFromIntermediary, failureAtIntermediary } from './intermediary.ts'
 
-/** A proxy that a call went through. */
+/** The proxy of a request. */
 export interface Proxy {
   /** Host and port, without user and password. */
   readonly address: string
@@ -13,11 +13,11 @@ export interface Proxy {
 }
 
 /**
- * Tells which proxy a call went through. axios takes one from the environment, and nobody searches there, because the address in the message is one that works.
+ * Names the proxy of a request in messages. axios takes proxies from the environment, and users do not look there if the address in the message is right.
  *
- * @param request Of the answer or of the error: in Node it shows whether there was a proxy.
+ * @param request The `request` of the response or of the error: in Node, it shows whether there was a proxy.
  * @param own `proxy` of the transport options.
- * @returns undefined without a proxy, or if nobody knows what sets it.
+ * @returns undefined without a proxy, or if no known setting names it.
  */
 export function proxyOf(request: unknown, url: URL, own?: unknown): Proxy | undefined {
   const host = proxyHost(request)
@@ -28,18 +28,18 @@ export function proxyOf(request: unknown, url: URL, own?: unknown): Proxy | unde
   return { address: `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`, setBy: found.name }
 }
 
-/** As `proxyOf`, for messages. */
+/** Like `proxyOf`, as text for messages. */
 export function throughProxy(request: unknown, url: URL, own?: unknown): string | undefined {
   const proxy = proxyOf(request, url, own)
   return proxy && `through the proxy ${proxy.address} of ${proxy.setBy}`
 }
 
-/** What to do if a call through a proxy had no answer. */
+/** What to do if a request through a proxy had no response. */
 export const CHECK_PROXY = 'check the proxy, or name the host in NO_PROXY'
 
-/** @returns The host that the request was sent to in place of that of its URL. */
+/** @returns The host that the request was sent to instead of the host of its URL. */
 function proxyHost(request: unknown): string | undefined {
-  // Towards https an agent makes a tunnel. Towards http the request line has the whole URL (RFC 9112, section 3.2.2).
+  // For https, an agent opens a tunnel. For http, the request line has the whole URL (RFC 9112, section 3.2.2).
   const tunnel = member(member(member(request, 'agent'), 'proxy'), 'hostname')
   const isWhole = /^https?:\/\//.test(String(member(request, 'path')))
   const host = tunnel ?? (isWhole ? member(request, 'host') : undefined)
@@ -51,7 +51,7 @@ interface Setting {
   readonly proxy: URL | undefined
 }
 
-/** In the order in which axios reads them. */
+/** The settings in the order in which axios reads them. */
 function settings({ protocol }: URL, own: unknown): Setting[] {
   const host = member(own, 'host')
   if (typeof host === 'string')
@@ -64,19 +64,19 @@ function proxyUrl(text: string): URL | undefined {
   return text === '' ? undefined : parsedUrl(text.includes('://') ? text : `http://${text}`)
 }
 
-/** Some runtimes ask a person before they show a variable, or refuse. */
+/** Some runtimes ask the user before they reveal a variable, or throw. */
 function environment(name: string): string {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }
   return quietly(() => process?.env?.[name]) ?? ''
 }
 
 /**
- * @returns The same answer.
- * @throws {TokenError} `ERR_TOKEN_REQUEST` if a proxy answers with its own page: that refuses no credentials and no refresh token.
+ * @returns The same response.
+ * @throws {TokenError} `ERR_TOKEN_REQUEST` if a proxy responds with its own page, which rejects neither credentials nor a refresh token.
  */
-export function checkNotFromProxy(answer: TokenResponse): TokenResponse {
-  const { status, proxy, address } = answer
-  if (proxy === undefined || !isFromIntermediary(answer)) return answer
+export function checkNotFromProxy(response: TokenResponse): TokenResponse {
+  const { status, proxy, address } = response
+  if (proxy === undefined || !isFromIntermediary(response)) return response
   const advice = 'with a web page: ask whoever runs the proxy, or name the host in NO_PROXY'
   const failure = failureAtIntermediary('refresh')
   throw new TokenError(failure.code, `${address} answered ${status} ${proxy} ${advice}`, { ...failure, status })

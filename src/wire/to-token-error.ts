@@ -8,9 +8,9 @@ import { failureOfResponse, isOAuthError } from './oauth-errors.ts'
 import { failureAtIntermediary, isOfIntermediary, type Shown } from './intermediary.ts'
 
 /**
- * Turns what a custom source threw into a `TokenError`: an axios error, a `Response` of fetch, a network error of undici or
- * Node, or anything else. Reads the status, `Retry-After`, the `error` member of OAuth 2.0 (RFC 6749, section 5.2) and the
- * code of the network error. Keeps no message that may hold a secret. The manager calls it with whatever a source throws.
+ * Converts an error of a custom source into a `TokenError`: an axios error, a `Response` of fetch, a network error of undici or Node, or any other value.
+ * It reads the status, `Retry-After`, the `error` of OAuth 2.0 (RFC 6749, section 5.2) and the code of a network error. It keeps no message, because a
+ * message may contain a secret. The manager calls it with everything that a source throws.
  *
  * @example
  * ```ts
@@ -19,7 +19,7 @@ import { failureAtIntermediary, isOfIntermediary, type Shown } from './intermedi
  * const response = await fetch('https://payments.example.com/oauth/token', { method: 'POST' })
  * if (!response.ok) throw toTokenError(response, 'obtain')
  * ```
- * @param needsLogin Whether only a person can obtain: `login` of the source is `person`. Then a status alone seldom refuses a refresh token.
+ * @param needsLogin Whether only the user can obtain: the source has `login: person`. Then a status alone seldom rejects a refresh token.
  * @returns `thrown` itself if it is a `TokenError`.
  */
 export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh', needsLogin = false): TokenError {
@@ -27,7 +27,7 @@ export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh', ne
 }
 
 function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): TokenError {
-  const { oauthError, isClientRejected, retryAfter, date, ...shown } = answerIn(thrown)
+  const { oauthError, isClientRejected, retryAfter, date, ...shown } = responseIn(thrown)
   const { status } = shown
   if (status !== undefined || oauthError !== undefined) {
     const error = isClientRejected ? 'invalid_client' : oauthError
@@ -36,12 +36,12 @@ function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): Token
       ? failureAtIntermediary(exchange)
       : failureOfResponse(exchange, status ?? 400, error, needsLogin)
     const by = isOther ? 'by something in front of the service, such as a firewall' : undefined
-    const what = [status, oauthError, by].filter((word) => word !== undefined).join(' ')
+    const what = [status, oauthError, by].filter((code) => code !== undefined).join(' ')
     return new TokenError(failure.code, `The ${exchange} of the token source was answered ${what}`, {
       ...failure,
       status,
       serviceCode: oauthError,
-      // No wall clock is known here: an HTTP-date counts only against the `Date` of the answer.
+      // There is no wall clock here: an HTTP-date is measured against the `Date` of the response only.
       retryAfterMs: parseRetryAfter(retryAfter, date, NaN),
       cause: thrown,
     })
@@ -56,21 +56,21 @@ function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): Token
   return new TokenError(code, message, { outcome, cause: thrown })
 }
 
-interface Answer extends Shown {
+interface FailedResponse extends Shown {
   readonly oauthError: string | undefined
-  /** A 401 with a Basic challenge that names no OAuth error: it means `invalid_client` (RFC 6749, section 5.2). */
+  /** A 401 with a Basic challenge and without an OAuth error, which means `invalid_client` (RFC 6749, section 5.2). */
   readonly isClientRejected: boolean
   readonly retryAfter: unknown
   readonly date: unknown
 }
 
-/** The answer in what was thrown. Each library puts it elsewhere, and what was thrown may itself be a `Response` of fetch. */
-function answerIn(thrown: unknown): Answer {
+/** Finds the response in a thrown value. Each library puts it elsewhere, and the value may itself be a `Response` of fetch. */
+function responseIn(thrown: unknown): FailedResponse {
   const holders = causesOf(thrown).flatMap((link) => [member(link, 'response'), link])
   const response = holders.find((holder) => statusOf(holder) !== undefined)
   const headers = member(response, 'headers')
   const status = statusOf(response)
-  const oauthError = holders.map(oauthErrorOf).find((word) => word !== undefined)
+  const oauthError = holders.map(oauthErrorOf).find((code) => code !== undefined)
   const challenge = headerOf(headers, 'www-authenticate')
   return {
     status,
@@ -84,7 +84,7 @@ function answerIn(thrown: unknown): Answer {
   }
 }
 
-/** @returns Undefined for a stream, which is not read; empty for what a client has parsed. */
+/** @returns Undefined for a stream, which is not read; empty for a body that a client has parsed. */
 function textOf(body: unknown): string | undefined {
   if (typeof body === 'string') return body
   const isUnread = body === undefined || ['pipe', 'getReader'].some((name) => typeof member(body, name) === 'function')
@@ -96,18 +96,18 @@ function statusOf(holder: unknown): number | undefined {
   return typeof status === 'number' && status >= 100 && status <= 599 ? status : undefined
 }
 
-/** The `error` of the answer's document, which may be parsed or text. */
+/** The `error` of the response's document, which may be parsed or text. */
 function oauthErrorOf(holder: unknown): string | undefined {
   const data = member(holder, 'data') ?? member(holder, 'body')
   for (const document of [typeof data === 'string' ? quietly(() => JSON.parse(data) as unknown) : data, holder]) {
     const error = member(document, 'error')
-    // Any other word may quote what was sent.
+    // An unknown code may quote what was sent.
     if (isOAuthError(error)) return error
   }
   return undefined
 }
 
-/** A header as text. Sources keep headers as `Headers`, or as objects with names in any case and values in lists. */
+/** A header as text. Headers may be `Headers`, or objects with names in any case and values in lists. */
 function headerOf(headers: unknown, name: string): string | undefined {
   try {
     const get = member(headers, 'get')
@@ -124,7 +124,7 @@ function headerOf(headers: unknown, name: string): string | undefined {
 const FETCH_FAILED =
   /^\s*(fetch failed|failed to fetch|load failed|terminated|network ?error|a network error|network (request failed|connection)|error sending request|the (internet|network) connection|a server with the specified)/i
 
-/** Whether the engine threw this for wrong code. fetch throws a TypeError for network failures, too: that is no bug. */
+/** Whether the engine threw the error because of a bug. fetch also throws a TypeError for network failures, which are no bugs. */
 function isBug(thrown: unknown): boolean {
   const name = member(thrown, 'name')
   if (name !== 'TypeError') return name === 'ReferenceError'
@@ -132,7 +132,7 @@ function isBug(thrown: unknown): boolean {
   // Bun puts the code of a network failure on the error itself.
   if (typeof own === 'string' && !/^ERR_(?!TLS_|SSL_)/.test(own)) return false
   const code = member(member(thrown, 'cause'), 'code')
-  // An invalid address is a bug, but fetch throws the same error for it, with such a cause.
+  // An invalid address is a bug. fetch throws the same error for it, with such a cause.
   if (typeof code === 'string') return code.startsWith('ERR_INVALID_')
   return !FETCH_FAILED.test(String(member(thrown, 'message')))
 }

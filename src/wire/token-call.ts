@@ -45,12 +45,12 @@ const TRANSPORT = {
   lookup: asGiven,
 } satisfies Readers<Transport>
 
-/** One token call: a POST of a text, or a GET. */
+/** One token request: a POST of text, or a GET. */
 export interface TokenCall {
   readonly url: URL
-  /** Undefined: a GET. */
+  /** Undefined for a GET. */
   readonly body?: string
-  /** These headers win over those of `transport`. */
+  /** These headers take precedence over those of `transport`. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -59,22 +59,22 @@ const MOCKED = 'axios is a mock: if a test mocks axios, mock axios-evergreen, to
 let own: Axios | undefined
 
 /**
- * An instance of its own: defaults and interceptors of the user's axios must not change a token call.
+ * A separate instance: defaults and interceptors of the user's axios must not affect token requests.
  *
- * @throws {TokenError} `ERR_TOKEN_SOURCE` if a mock is in the place of axios.
+ * @throws {TokenError} `ERR_TOKEN_SOURCE` if axios is a mock.
  */
 function ownAxios(): Axios {
   own ??= new Axios()
-  // The constructor of a mock does nothing.
+  // The constructor of a mock returns an empty object.
   if (own.interceptors as unknown) return own
   throw new TokenError('ERR_TOKEN_SOURCE', MOCKED, { outcome: 'not-sent', refreshToken: 'kept' })
 }
 
-/** Makes token calls: one request each, bounded in size here and in time by its signal, never redirected. */
+/** Sends token requests. The response is limited in size here, and in time by the signal. Redirects are not followed. */
 export class TokenCalls {
   readonly #transport: ReturnType<typeof ownTransport>
 
-  /** @throws {TypeError} naming the option, or what to install. */
+  /** @throws {TypeError} naming the option, or the version of axios to install. */
   constructor(transport: Transport = {}) {
     checkAxios(library)
     if (typeof Axios !== 'function') throw new TypeError(MOCKED)
@@ -82,9 +82,9 @@ export class TokenCalls {
   }
 
   /**
-   * @returns The answer, whatever its status.
-   * @throws {TokenError} `ERR_TOKEN_SERVICE_UNAVAILABLE` or `ERR_TOKEN_REQUEST` if the connection failed;
-   * `ERR_TOKEN_RESPONSE` if an answer of status 2xx is too large or no UTF-8; `ERR_TOKEN_SOURCE` if `Object.prototype` leads the call elsewhere.
+   * @returns The response, of any status.
+   * @throws {TokenError} `ERR_TOKEN_SERVICE_UNAVAILABLE` or `ERR_TOKEN_REQUEST` if the connection failed; `ERR_TOKEN_RESPONSE` if a 2xx response is too
+   * large or not UTF-8; `ERR_TOKEN_SOURCE` if a member of `Object.prototype` would send the request elsewhere.
    */
   async send(call: TokenCall, context: ExchangeContext): Promise<TokenResponse> {
     const { url } = call
@@ -98,13 +98,13 @@ export class TokenCalls {
     let body: ResponseBody
     try {
       response = await axios.request<unknown>(request).catch(responseIn)
-      // A user's adapter may spell the names in any case.
+      // A custom adapter may return header names in any case.
       headers = AxiosHeaders.from(response.headers as AxiosHeaders)
       body = await readBody(response.data, headers)
     } catch (thrown) {
       throw connectionError(thrown, address, response?.status, this.#proxyOf(response ?? thrown, url))
     }
-    // A browser shows nothing of a redirect that fetch does not follow, not even which one it is. What 0 means in a user's own adapter is not known.
+    // A browser hides the status of a redirect that fetch does not follow. The meaning of 0 in a custom adapter is unknown.
     const status = response.status || (typeof this.#transport.adapter === 'function' ? 0 : 300)
     const { text, flaw } = body
     if (isSuccess(status) && flaw !== undefined)
@@ -117,41 +117,41 @@ export class TokenCalls {
     return checkNotFromProxy({ status, url, address, text, flaw, headers, retryAfterMs, sent, proxy })
   }
 
-  #proxyOf(answerOrError: unknown, url: URL): string | undefined {
-    return throughProxy(member(answerOrError, 'request'), url, this.#transport.proxy)
+  #proxyOf(responseOrError: unknown, url: URL): string | undefined {
+    return throughProxy(member(responseOrError, 'request'), url, this.#transport.proxy)
   }
 
   #request({ url, body, headers: own }: TokenCall, context: ExchangeContext) {
     const { holdsProcess = true } = internalOf(context)
-    // Not XMLHttpRequest first: it follows redirects, and a 307 or 308 would deliver the credentials to its target.
+    // XMLHttpRequest is not the first choice: it follows redirects, and a 307 or 308 would send the credentials to the target.
     const { adapter = ['http', 'fetch', 'xhr'], headers, ...settings } = this.#transport
     const sent = new AxiosHeaders(headers).set(own)
-    // Own members only: axios reads no others, so members of Object.prototype cannot change the call.
+    // Own members only: axios reads no others, so members of Object.prototype cannot change the request.
     const request: AxiosRequestConfig = {
       ...settings,
       ...(!holdsProcess && { transport: unheldTransport() }),
       adapter: typeof adapter === 'function' ? withoutItself(adapter) : adapter,
-      // Otherwise a call through an attached instance would wait for the token that it should bring.
+      // Otherwise a request through an attached instance would wait for the token that it should obtain.
       evergreen: false,
       url: url.href,
       method: body === undefined ? 'get' : 'post',
       data: body,
       signal: context.signal,
-      // Older axios would look for more headers under these names, on Object.prototype too.
+      // Older versions of axios look for more headers under these names, even on Object.prototype.
       headers: Object.assign({}, sent, {
         common: new AxiosHeaders(),
         post: new AxiosHeaders(),
         get: new AxiosHeaders(),
       }),
-      // A redirect would deliver the credentials to its target. Older axios needs the second line for the fetch adapter. Frameworks cache the POSTs of fetch,
-      // by address and body: the answer of an obtain that is made again would bring the token that has expired.
+      // A redirect would send the credentials to its target. Older versions of axios need the second line for the fetch adapter. Frameworks cache the
+      // POSTs of fetch by address and body, so a repeated obtain would return the expired token.
       maxRedirects: 0,
       fetchOptions: { redirect: 'manual', ...(mayForbidCaches() && { cache: 'no-store' }) },
-      // Without cookies: a token service needs none, and a browser asks the person for a password when it may send them and the answer is a challenge.
+      // Without cookies: a token service needs none, and a browser that may send them asks the user for a password if the response has a challenge.
       withCredentials: false,
-      // In pages: XMLHttpRequest knows no streams.
+      // XMLHttpRequest has no streams.
       responseType: 'XMLHttpRequest' in globalThis ? 'text' : 'stream',
-      // axios looks for streams when it is loaded, and workerd does not allow them then. A `Response` of our own makes axios look again.
+      // axios tests for streams when it is loaded, which workerd does not allow. An explicit `Response` makes axios test again.
       env: { Response: globalThis.Response } as never,
       validateStatus: null,
     }
@@ -159,12 +159,12 @@ export class TokenCalls {
   }
 }
 
-/** Some workers throw for the member `cache`. */
+/** Some workers throw if `cache` is given. */
 function mayForbidCaches(): boolean {
   return quietly(() => new Request('https://a.example', { cache: 'no-store' } as object)) !== undefined
 }
 
-/** For messages. */
+/** @returns The address for messages. */
 function addressOf({ origin, pathname }: URL, context: ExchangeContext): string {
   const address = origin + pathname
   if (context.exchange === undefined) return address
@@ -172,7 +172,7 @@ function addressOf({ origin, pathname }: URL, context: ExchangeContext): string 
   return `${context.exchange} at ${address}`
 }
 
-/** @throws {TokenError} `ERR_TOKEN_SOURCE`: of another error the manager would keep no message. */
+/** @throws {TokenError} `ERR_TOKEN_SOURCE`. The manager would not keep the message of another error. */
 function checkSocket(request: AxiosRequestConfig): void {
   const chosen = getAdapter as (adapter: unknown, config: object) => AxiosAdapter
   const message = foreignSocket(quietly(() => chosen(request.adapter, request)))
@@ -181,7 +181,7 @@ function checkSocket(request: AxiosRequestConfig): void {
   throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent', refreshToken: 'kept', cause })
 }
 
-/** Takes the adapter off the config. Otherwise an axios instance to which it hands the config would call it again, without end. */
+/** Removes the adapter from the config. Otherwise an axios instance that receives the config would call it again, endlessly. */
 function withoutItself(adapter: AxiosAdapter): AxiosAdapter {
   return (config) => {
     delete config.adapter
@@ -189,14 +189,14 @@ function withoutItself(adapter: AxiosAdapter): AxiosAdapter {
   }
 }
 
-/** A copy of the own members: neither a later change nor a member of Object.prototype can lead credentials elsewhere. */
+/** A copy of the own members: neither a later change nor a member of Object.prototype can send credentials elsewhere. */
 function ownTransport(given: Transport) {
   if (Object.hasOwn(Object(given) as object, 'timeout'))
     throw new TypeError('transport has no timeout: exchangeTimeoutMs of createTokenManager limits a token call')
   return readOptions('transport', given, TRANSPORT)
 }
 
-/** axios would refuse it only when it is called, which looks as if the service were down. A later axios may know more names. */
+/** axios would throw only when the request is sent, as if the service were down. Later versions of axios may have more names. */
 function checkedAdapters(name: string, given: unknown): Transport['adapter'] {
   for (const one of [given].flat())
     if (!['undefined', 'function', 'string'].includes(typeof one))
@@ -204,18 +204,18 @@ function checkedAdapters(name: string, given: unknown): Transport['adapter'] {
   return given as Transport['adapter']
 }
 
-/** Whether a header came more than once. Node keeps only the first, and nobody knows which one the service means. */
+/** Whether a response has a header more than once. Node keeps only the first one, which may not be the one that counts. */
 function isRepeated(response: AxiosResponse<unknown>, name: string): boolean {
   const { res } = (response.request ?? {}) as { res?: { rawHeaders?: string[] } }
   return (res?.rawHeaders ?? []).filter((text, n) => n % 2 === 0 && text.toLowerCase() === name).length > 1
 }
 
-/** A user's adapter may reject with a complete answer, whatever `validateStatus` says. */
+/** A custom adapter may reject with a complete response, despite `validateStatus`. */
 function responseIn(thrown: unknown): AxiosResponse<unknown> {
   const { response } = (thrown ?? {}) as { response?: AxiosResponse<unknown> }
-  // A `response` of Object.prototype is no answer. axios copies it into errors of fetch.
+  // A `response` on Object.prototype is not the response. axios copies it into errors of fetch.
   if (response === Reflect.get(Object.prototype, 'response')) throw thrown
-  // An answer without data was broken off.
+  // A response without data is incomplete.
   if (response?.data === undefined) throw thrown
   return response
 }

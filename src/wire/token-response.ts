@@ -1,20 +1,20 @@
 import type { AxiosHeaders } from 'axios'
 
-/** A complete answer to a token call. */
+/** A complete response to a token request. */
 export interface TokenResponse {
   readonly status: number
   readonly url: URL
-  /** The exchange, origin and path, for messages. */
+  /** The exchange, the origin and the path, for messages. */
   readonly address: string
   readonly text: string
-  /** Why the body cannot be read: `text` is empty then. */
+  /** Why the body cannot be read. `text` is then empty. */
   readonly flaw?: string | undefined
   readonly headers: AxiosHeaders
   /** The pause that `Retry-After` asks for, ms; undefined if the header is missing or malformed. */
   readonly retryAfterMs: number | undefined
-  /** The headers that were sent, which an answer may echo. */
+  /** The headers of the request, which a response may echo. */
   readonly sent: readonly unknown[]
-  /** Names the proxy, for messages. */
+  /** The proxy, for messages. */
   readonly proxy?: string | undefined
 }
 

@@ -84,7 +84,7 @@ describe('given an env whose fetch needs a mark, and the sender for it', () => {
 })
 
 describe('given what stands in the place of an adapter', () => {
-  const shared = { instance: axios.create(), scope: new OriginScope(), bare: new UnauthenticatedRequests() }
+  const shared = { instance: axios.create(), scope: new OriginScope(), unauthenticated: new UnauthenticatedRequests() }
   const begin = () => new AttachmentState(new Map(), shared)
   const now = begin()
 

@@ -9,7 +9,7 @@ it('given requests without a token, when they go to 101 origins, then each of a 
   const bare = new UnauthenticatedRequests()
   for (let n = 0; n < 101; n += 1)
     for (let time = 0; time < 2; time += 1)
-      bare.tell(`https://${n}.test`, ['https://a.test', 'https://b.test'], [access])
+      bare.reportOrigin(`https://${n}.test`, ['https://a.test', 'https://b.test'], [access])
   expect(reported).toHaveLength(100)
   expect(reported[0]).toBe(
     'A request to https://0.test went out without a token: only https://a.test, https://b.test may have it',
