@@ -219,7 +219,7 @@ export function newTokens(
   if (accessToken !== '' && accessLifetimeMs < SHORT_LIFETIME_MS && !hadMore)
     events.anomaly(
       'unexpected-lifetime',
-      `An access token lives ${Math.round(accessLifetimeMs)} ms only: did the source give seconds?`,
+      `The access token lives only ${Math.round(accessLifetimeMs)} ms: did the source give seconds?`,
     )
   const dueAfterMs = Math.min(refreshAfterMs ?? Infinity, dueBefore(refreshLifetimeMs, rules))
   return {
@@ -250,7 +250,7 @@ export interface Presented {
  * that can be used. A reusable refresh token stays good if the answer brings no other (RFC 6749, section 6).
  */
 export function receivedTokens(
-  { lease: lease, refreshToken }: Presented,
+  { lease, refreshToken }: Presented,
   { tokens: granted, flaw }: Exchanged,
   { keepsMs, rules }: Pick<Settings, 'keepsMs' | 'rules'>,
   sinceLeaseMs: number,
@@ -274,6 +274,6 @@ function accessOf({ accessToken, accessLifetimeMs, accessRemainingMs }: StoredTo
 export function rotationProblem(presented: string | undefined, next: string | undefined, graceMs: number) {
   if (graceMs === Infinity || presented === undefined || (next !== undefined && next !== presented)) return undefined
   return next === undefined
-    ? "A refresh answer carried no refresh token: only refreshTokens: 'reusable' keeps the old one"
-    : 'A refresh answer carried the same refresh token again'
+    ? "The response to a refresh has no refresh token: only refreshTokens: 'reusable' keeps the old one"
+    : 'The response to a refresh has the same refresh token again'
 }

@@ -1,6 +1,4 @@
 import type { Account } from './account.ts'
-import { member } from './thrown.ts'
-import { SERVICE_ACCOUNT } from './token-source.ts'
 
 interface Known {
   /** Weak: a manager that nobody holds any more is none. */
@@ -18,11 +16,11 @@ function lives({ account }: Known): boolean {
 
 /**
  * Tells the later one of two managers of one account that share no store: their token calls are twice as many, and a service may end the tokens of one
- * when the other obtains. Each account is told of once. Two managers with a store each are none, because both stores may lead to one server.
+ * when the other obtains. A source of a service account brings this along. Each account is told of once. Two managers with a store each are none, because both stores may lead to one server.
  */
 export function meetOthers(account: Account): void {
   const { source, store, events } = account.settings
-  const id = member(source, SERVICE_ACCOUNT) === true ? source.id : ''
+  const { id } = source
   // Some runtimes lack WeakRef, such as older workerd.
   if (id === '' || told.has(id) || typeof WeakRef === 'undefined') return
   const others = (known.get(id) ?? []).filter(lives)

@@ -5,9 +5,8 @@ import { Machine } from './machine.ts'
 import { INTERNALS, type ManagerInternals } from './manager-internals.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 import type { LoginStatus, TokenStatus } from './status.ts'
-import { meetOthers } from './second-manager.ts'
 import { isPromise, member } from './thrown.ts'
-import type { AdoptedGrant } from './token-source.ts'
+import { type AdoptedGrant, SERVICE_ACCOUNT } from './token-source.ts'
 import type { GivenLogin, LoginCode, LogoutResult } from './login-port.ts'
 import { Account, type ReadThrown, settingsOf } from './account.ts'
 import type { WaitOptions } from './waiting-room.ts'
@@ -126,7 +125,8 @@ export class Manager implements LoginManager {
     this.#account = new Account(settingsOf(options, readThrown, plain))
     this.#machine = new Machine(this.#account)
     this.#callers = new Callers(this.#account, this.#machine)
-    meetOthers(this.#account)
+    const meetOthers = member(options.source, SERVICE_ACCOUNT) as ((account: Account) => void) | undefined
+    meetOthers?.(this.#account)
     // Not a computed member of the class: bundlers would keep the class for an application that imports only a token source.
     if (!Object.hasOwn(Manager.prototype, INTERNALS))
       Object.defineProperty(Manager.prototype, INTERNALS, {

@@ -174,11 +174,5 @@ export const SAYING = Symbol.for('axios-evergreen.saying')
  */
 export const CREDENTIALS = Symbol.for('axios-evergreen.credentials')
 
-/** The key of `true` in a source of this package whose credentials alone obtain tokens: one manager in a process will do. */
+/** The key of `meetOthers` in a source of this package whose credentials alone obtain tokens: one manager in a process will do. */
 export const SERVICE_ACCOUNT = Symbol.for('axios-evergreen.service-account')
-
-/** @param read Gives them. No accessor of the class of the source: bundlers keep every class that has a computed name, also where nobody uses it. */
-export function tellsCredentials(source: TokenSource, read: () => unknown, isServiceAccount = true): void {
-  Object.defineProperty(source, CREDENTIALS, { value: read })
-  Object.defineProperty(source, SERVICE_ACCOUNT, { value: isServiceAccount })
-}

@@ -3,10 +3,10 @@ import {
   type Exchange,
   type ExchangeContext,
   type LoginSource,
-  tellsCredentials,
   type TokenGrant,
   type TokenSource,
 } from '../core/token-source.ts'
+import { tellsCredentials } from '../core/tells-credentials.ts'
 import type { LoginLayer } from '../core/login-layer.ts'
 import { checkRuntime } from '../core/own-runtime.ts'
 import { person } from '../login/person.ts'

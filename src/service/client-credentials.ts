@@ -1,5 +1,6 @@
 import { asGiven, readOptions } from '../core/option-checks.ts'
-import { type ExchangeContext, tellsCredentials, type TokenGrant, type TokenSource } from '../core/token-source.ts'
+import { tellsCredentials } from '../core/tells-credentials.ts'
+import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
 import { lifetimeIn } from '../wire/lifetime.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
 import { TokenDocument, VARIANT_A, VARIANT_B } from './token-document.ts'

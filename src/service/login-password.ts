@@ -5,10 +5,10 @@ import {
   type ExchangeContext,
   REMARKS,
   type RemarkedGrant,
-  tellsCredentials,
   type TokenGrant,
   type TokenSource,
 } from '../core/token-source.ts'
+import { tellsCredentials } from '../core/tells-credentials.ts'
 import { clockTrouble } from './clock-trouble.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
 import { readMetaTime } from './meta-time.ts'

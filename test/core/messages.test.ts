@@ -150,10 +150,10 @@ describe('given what is odd, when the anomaly is read', () => {
   it.each([
     [
       { refreshToken: undefined },
-      "A refresh answer carried no refresh token: only refreshTokens: 'reusable' keeps the old one",
+      "The response to a refresh has no refresh token: only refreshTokens: 'reusable' keeps the old one",
       'obtain',
     ],
-    [{ refreshToken: 'refresh-1' }, 'A refresh answer carried the same refresh token again', 'refresh'],
+    [{ refreshToken: 'refresh-1' }, 'The response to a refresh has the same refresh token again', 'refresh'],
   ])('then a refresh that answers with %j is told so', async (changes, message, next) => {
     const { clock, source, tokens, told } = manage(PAIRS())
     await tokens.getAccessToken()
