@@ -17,7 +17,7 @@ export async function sendWithoutRedirects(
   // A browser hides a redirect that it does not follow, and axios would treat it as a success.
   if ((response as AxiosResponse | undefined)?.status !== 0) return response
   const why = binding.prover ? 'the proof of dpop is for one address' : `the token is in the header ${binding.header}`
-  const message = `The API answered with a redirect, which is not followed because ${why}`
+  const message = `The API responded with a redirect, which is not followed because ${why}`
   throw new AxiosError(message, 'ERR_FR_TOO_MANY_REDIRECTS', config, response.request, response)
 }
 

@@ -17,7 +17,7 @@ export function connectionError(
   // If there is a status, the request was sent.
   const known: Failure = status === undefined ? failure : UNFINISHED
   const notSent = known.outcome === 'not-sent'
-  const what = notSent ? 'could not be reached' : status === undefined ? 'gave no answer' : 'broke off its answer'
+  const what = notSent ? 'could not be reached' : status === undefined ? 'did not respond' : 'broke off its response'
   const happened = [`${address} ${what} (${errorCode})`, proxy].filter((part) => part !== undefined).join(' ')
   const toDo = advice ?? (proxy && CHECK_PROXY)
   const message = toDo === undefined ? happened : `${happened}: ${toDo}`

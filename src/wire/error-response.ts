@@ -18,7 +18,7 @@ export function rejection(
 /** Which proxy has answered, or passed the response on. Only the service itself sends an error code. */
 export function wayOf(proxy: string | undefined, serviceCode?: string): string {
   if (proxy === undefined) return ''
-  return `; the call went ${proxy}${serviceCode === undefined ? `: ${CHECK_PROXY}` : ''}`
+  return `; the request went ${proxy}${serviceCode === undefined ? `: ${CHECK_PROXY}` : ''}`
 }
 
 /** What to do if a response has changed its form. */
@@ -41,7 +41,7 @@ function adviceOnRedirect({ url, headers }: TokenResponse, option: string): stri
   const location = headers.get('location')
   const target = typeof location === 'string' ? parsedUrl(location, url.href) : undefined
   if (!target) return `a redirect without a valid target; check ${option}`
-  return `a redirect ${kindOfRedirect(url, target)}; token calls follow no redirect, check ${option}`
+  return `a redirect ${kindOfRedirect(url, target)}; token requests follow no redirects, check ${option}`
 }
 
 function kindOfRedirect(url: URL, target: URL): string {

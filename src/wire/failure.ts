@@ -12,7 +12,7 @@ export interface Failure extends Pick<TokenErrorDetails, 'refreshToken' | 'login
 export const THROTTLED: Failure = {
   code: 'ERR_THROTTLED',
   outcome: 'deferred',
-  advice: 'too many token calls: let all processes of the account share a store',
+  advice: 'too many token requests: let all processes of the account share a store',
 }
 export const SERVICE_FAILED: Failure = {
   code: 'ERR_TOKEN_SERVICE_UNAVAILABLE',
@@ -23,7 +23,7 @@ export const SERVICE_FAILED: Failure = {
 export const UNFINISHED: Failure = {
   code: 'ERR_TOKEN_SERVICE_UNAVAILABLE',
   outcome: 'unknown',
-  advice: 'the token service did not finish the call',
+  advice: 'the token service did not complete the request',
 }
 
 /**

@@ -108,7 +108,10 @@ export class TokenCalls {
     const status = response.status || (typeof this.#transport.adapter === 'function' ? 0 : 300)
     const { text, flaw } = body
     if (isSuccess(status) && flaw !== undefined)
-      throw new TokenError('ERR_TOKEN_RESPONSE', `The answer of ${address} is ${flaw}`, { outcome: 'unknown', status })
+      throw new TokenError('ERR_TOKEN_RESPONSE', `The response of ${address} is ${flaw}`, {
+        outcome: 'unknown',
+        status,
+      })
     const retryAfterMs = isRepeated(response, 'retry-after')
       ? undefined
       : parseRetryAfter(headers.get('retry-after'), headers.get('date'), context.clock.wallNow())
@@ -192,7 +195,7 @@ function withoutItself(adapter: AxiosAdapter): AxiosAdapter {
 /** A copy of the own members: neither a later change nor a member of Object.prototype can send credentials elsewhere. */
 function ownTransport(given: Transport) {
   if (Object.hasOwn(Object(given) as object, 'timeout'))
-    throw new TypeError('transport has no timeout: exchangeTimeoutMs of createTokenManager limits a token call')
+    throw new TypeError('transport has no timeout: exchangeTimeoutMs of createTokenManager limits a token request')
   return readOptions('transport', given, TRANSPORT)
 }
 

@@ -195,7 +195,7 @@ const NIGHTS: readonly Night[] = [
   {
     night: '6: the service answers 429 for an hour',
     run: called([429, { error: 'slow_down' }, HOUR]),
-    cause: /ERR_THROTTLED: .* answered 429: slow_down: too many token calls/,
+    cause: /ERR_THROTTLED: .* answered 429: slow_down: too many token requests/,
     cure: /let all processes of the account share a store/,
   },
   {
@@ -245,7 +245,7 @@ const NIGHTS: readonly Night[] = [
   {
     night: '13: the API wants another audience',
     run: audience,
-    cause: /new-tokens-refused; The API refused an access token and its successor/,
+    cause: /new-tokens-refused; The API rejected an access token and its successor/,
     cure: /check that the API and the token service belong to the same environment, the audience and scope of the tokens/,
   },
   {

@@ -65,7 +65,7 @@ describe('given client credentials, and a server that throttles in words of its 
     async ({ shape }) => {
       const error = await failureOf(exchanged(source(shape)))
       expect(error).toMatchObject({ code: 'ERR_THROTTLED', outcome: 'deferred', retryable: true })
-      expect(error.message).toContain('too many token calls')
+      expect(error.message).toContain('too many token requests')
     },
   )
 })

@@ -68,7 +68,7 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   ],
   [400, word('server_error'), unavailable, `${unavailable} kept`, `${unavailable} kept`, 'the token service failed'],
   [200, word('general_error'), unavailable, `${unavailable} kept`, `${unavailable} kept`, 'the token service failed'],
-  [200, word('ratelimited'), throttled, `${throttled} kept`, `${throttled} kept`, 'too many token calls'],
+  [200, word('ratelimited'), throttled, `${throttled} kept`, `${throttled} kept`, 'too many token requests'],
   [400, word('use_dpop_nonce'), unavailable, `${unavailable} kept`, `${unavailable} kept`, 'give dpop'],
   [400, { message: 'hidden-value' }, credentials, `${refresh} unusable`, credentials, ''],
   [400, word('hidden-value'), credentials, `${refresh} unusable`, credentials, ''],
@@ -89,11 +89,11 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   [405, '', request, request, request, 'check tokenEndpoint'],
   [407, '', request, request, `${request} kept`, 'a proxy requires credentials'],
   [302, '', request, request, `${request} kept`, 'a redirect without a valid target; check tokenEndpoint'],
-  [408, word('invalid_grant'), unavailable, unavailable, unavailable, 'the token service did not finish the call'],
-  [429, word('invalid_grant'), throttled, throttled, throttled, 'too many token calls'],
+  [408, word('invalid_grant'), unavailable, unavailable, unavailable, 'the token service did not complete the request'],
+  [429, word('invalid_grant'), throttled, throttled, throttled, 'too many token requests'],
   [500, word('invalid_grant'), unavailable, unavailable, unavailable, 'the token service failed'],
   [503, { errors: [{}] }, unavailable, unavailable, `${unavailable} kept`, 'the token service failed'],
-  [425, '', unavailable, unavailable, `${unavailable} kept`, 'the token service did not finish the call'],
+  [425, '', unavailable, unavailable, `${unavailable} kept`, 'the token service did not complete the request'],
   [502, '', unavailable, unavailable, unavailable, 'the token service failed'],
 ]
 
@@ -236,7 +236,7 @@ describe('given the refresh of a login, and an answer that says nothing known of
 describe('given a call that has no answer', () => {
   it.each([
     ['ECONNREFUSED', 'not-sent', 'could not be reached'],
-    ['ECONNRESET', 'unknown', 'gave no answer'],
+    ['ECONNRESET', 'unknown', 'did not respond'],
   ])('when it meets %s, then its outcome is %s', async (code, outcome, what) => {
     const source = sourceBehind(() => Promise.reject(new AxiosError('hidden-value', code)))
     const error = await failureOf(exchanged(source, 'r'))

@@ -39,7 +39,7 @@ describe.each(ADAPTERS)('given a service that cannot be reached, and the %s adap
     const error = await failureOf(obtain(sourceAt(`https://${host}`, { adapter })))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent', retryable: false })
     expect(error.message).toMatch(
-      / could not be reached \(DEPTH_ZERO_SELF_SIGNED_CERT\): .* in NODE_EXTRA_CA_CERTS, or in the agent of the token calls$/,
+      / could not be reached \(DEPTH_ZERO_SELF_SIGNED_CERT\): .* in NODE_EXTRA_CA_CERTS, or in the agent of the token requests$/,
     )
     expect(paths).toEqual([])
   })
@@ -88,7 +88,7 @@ describe.each(ADAPTERS)('given a connection that breaks, and the %s adapter', (a
     const { origin, requests } = await serveScripts([[...read, RST]])
     const error = await failureOf(obtain(sourceAt(origin, { adapter })))
     expect(error).toMatchObject(unknown)
-    expect(error.message).toMatch(/\/token\/ gave no answer \(\w+\)$/)
+    expect(error.message).toMatch(/\/token\/ did not respond \(\w+\)$/)
     expect(requests).toHaveLength(1)
   })
 
@@ -119,7 +119,7 @@ describe.each(ADAPTERS)('given a connection that breaks, and the %s adapter', (a
       const { origin } = await serveScripts([[...read, send(text), FIN]])
       const error = await failureOf(obtain(sourceAt(origin, { adapter })))
       expect(error).toMatchObject(unknown)
-      expect(error.message).toMatch(/\/token\/ broke off its answer \(\w+\)$/)
+      expect(error.message).toMatch(/\/token\/ broke off its response \(\w+\)$/)
     })
   })
 
@@ -286,7 +286,7 @@ describe.each(ADAPTERS)('given the deadline of an exchange, and the %s adapter',
     const server = await serveScripts([[...read, () => controller.abort(new Error('the deadline'))]])
     const error = await failureOf(obtain(sourceAt(server.origin, { adapter }), controller.signal))
     expect(error).toMatchObject(unknown)
-    expect(error.message).toMatch(/\/token\/ gave no answer \(/)
+    expect(error.message).toMatch(/\/token\/ did not respond \(/)
     await until(() => server.connections[0]!.isClosed)
   })
 
@@ -306,7 +306,7 @@ describe.each(ADAPTERS)('given the deadline of an exchange, and the %s adapter',
       })
       const error = await failureOf(obtain(source, controller.signal))
       expect(error).toMatchObject(unknown)
-      expect(error.message).toMatch(/\/token\/ broke off its answer \(/)
+      expect(error.message).toMatch(/\/token\/ broke off its response \(/)
       await until(() => server.connections[0]!.isClosed)
     },
   )

@@ -89,7 +89,7 @@ describe('given an adapter of the user', () => {
   ])('when it throws %s, then nothing is known', async (_, thrown) => {
     const error = await failureOf(obtain(sourceBehind(() => Promise.resolve().then(() => raise(thrown)))))
     expect(error).toMatchObject({ code: UNAVAILABLE, outcome: 'unknown', retryable: true })
-    expect(error.message).toMatch(/^https:\/\/tokens\.example\/api\/token\/ gave no answer \([\w ]+\)$/)
+    expect(error.message).toMatch(/^https:\/\/tokens\.example\/api\/token\/ did not respond \([\w ]+\)$/)
     expect(error.message).not.toContain('thrown')
   })
 

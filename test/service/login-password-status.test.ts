@@ -110,7 +110,7 @@ const TABLE: Row[] = [
     serviceCode: '2006',
   },
   {
-    ...rows('obtain', throttled, /too many token calls: let all processes of the account share a store$/, [429])[0]!,
+    ...rows('obtain', throttled, /too many token requests: let all processes of the account share a store$/, [429])[0]!,
     serviceCode: 'throttled',
   },
   // 7.3
@@ -129,7 +129,7 @@ const TABLE: Row[] = [
   ),
   ...rows('refresh', { ...refused, refreshToken: 'unusable' }, /the refresh token was refused$/, [400]),
   ...rows('refresh', { ...refused, refreshToken: 'kept' }, /the refresh token was refused$/, [403]),
-  ...rows('refresh', throttled, /too many token calls: let all processes of the account share a store$/, [429]),
+  ...rows('refresh', throttled, /too many token requests: let all processes of the account share a store$/, [429]),
   ...rows('obtain', misdirected, retired, [404, 410]),
   ...rows('obtain', misdirected, variant, [405, 415, 422]),
   // The refresh endpoint may be gone (F229): the refresh token is untouched.
@@ -137,7 +137,7 @@ const TABLE: Row[] = [
   ...rows('refresh', kept, gone(variant), [405, 415, 422]),
   ...both(misdirected, variant, [402, 406, 409, 418, 451]),
   ...both(misdirected, /a redirect without a valid target; check baseUrl$/, [307]),
-  ...both(gaveUp, /the token service did not finish the call$/, [408, 425]),
+  ...both(gaveUp, /the token service did not complete the request$/, [408, 425]),
 ]
 
 describe('given the tables of sections 7.2 and 7.3', () => {

@@ -82,7 +82,7 @@ describe.each(ADAPTERS)('given an address that is wrong, and the %s adapter', (a
     const host = await listening(createServer((_, reply) => reply.end(grantText())))
     const failure = await failureOf(obtain(sourceAt(`https://${host}`, { adapter })))
     expect(failure).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'unknown', retryable: false })
-    expect(failure.message).toMatch(/ gave no answer \(\w+\): the port does not speak TLS: check the address$/)
+    expect(failure.message).toMatch(/ did not respond \(\w+\): the port does not speak TLS: check the address$/)
   })
 })
 

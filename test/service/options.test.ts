@@ -252,10 +252,12 @@ describe('given a transport', () => {
     )
   })
 
-  it('when it has a timeout, then a TypeError says what limits a token call (F174)', () => {
+  it('when it has a timeout, then a TypeError says what limits a token request (F174)', () => {
     const error = refusedBase('https://tokens.example', { transport: { timeout: 5_000 } })
     expect(error).toBeInstanceOf(TypeError)
-    expect(error.message).toBe('transport has no timeout: exchangeTimeoutMs of createTokenManager limits a token call')
+    expect(error.message).toBe(
+      'transport has no timeout: exchangeTimeoutMs of createTokenManager limits a token request',
+    )
   })
 
   it.each([5, null, [5], ['http', null], {}])(

@@ -79,7 +79,7 @@ describe.each(Object.keys(sources))('given %s, and a proxy in the environment', 
     const error = await failure('https://tokens.example')
     expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', status: 407 })
     expect(error.message).toContain(
-      `answered 407: a proxy requires credentials; check transport.proxy, or HTTPS_PROXY; the call went through the proxy ${proxy} of HTTPS_PROXY`,
+      `answered 407: a proxy requires credentials; check transport.proxy, or HTTPS_PROXY; the request went through the proxy ${proxy} of HTTPS_PROXY`,
     )
   })
 
@@ -88,7 +88,7 @@ describe.each(Object.keys(sources))('given %s, and a proxy in the environment', 
     process.env.HTTP_PROXY = `http://${proxy}`
     const error = await failure('http://localhost:3')
     expect(error).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED', status: 401 })
-    expect(error.message).toContain(`; the call went through the proxy ${proxy} of HTTP_PROXY`)
+    expect(error.message).toContain(`; the request went through the proxy ${proxy} of HTTP_PROXY`)
   })
 
   it('when NO_PROXY has the host, or the proxy is switched off, then no proxy is named', async () => {

@@ -70,12 +70,12 @@ describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapte
       ...misdirected,
       advice: /: a proxy requires credentials; check transport\.proxy, or HTTPS_PROXY$/,
     },
-    { status: 408, ...gaveUp, advice: /: the token service did not finish the call$/ },
-    { status: 425, ...gaveUp, advice: /: the token service did not finish the call$/ },
+    { status: 408, ...gaveUp, advice: /: the token service did not complete the request$/ },
+    { status: 425, ...gaveUp, advice: /: the token service did not complete the request$/ },
     {
       status: 429,
       ...throttled,
-      advice: /: too many token calls: let all processes of the account share a store$/,
+      advice: /: too many token requests: let all processes of the account share a store$/,
     },
     ...[500, 501, 502, 503, 504, 599].map((status) => ({ status, ...failed, advice: service })),
     { status: 511, ...failed, advice: /: this network requires a login$/ },
@@ -96,7 +96,7 @@ describe('given a redirect', () => {
       const error = await failureOf(obtain(sourceAt(`${HOST}/api/`)))
       expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', status, retryable: false })
       expect(error.message).toBe(
-        `${ADDRESS} answered ${status}: a redirect to another origin; token calls follow no redirect, check baseUrl`,
+        `${ADDRESS} answered ${status}: a redirect to another origin; token requests follow no redirects, check baseUrl`,
       )
     },
   )

@@ -37,7 +37,7 @@ describe('given an answer of a token service', () => {
   it.each([
     [511, 'this network requires a login'],
     [503, 'the token service failed'],
-    [408, 'the token service did not finish the call'],
+    [408, 'the token service did not complete the request'],
     [407, 'a proxy requires credentials; check transport.proxy, or HTTPS_PROXY'],
     [404, undefined],
   ])('when its status is %i, then the advice is: %s', (status, advice) => {
@@ -50,7 +50,7 @@ describe('given an answer of a token service', () => {
     ['http://login.example/token/', 'to plain http'],
     ['https://elsewhere.example/token/', 'to another origin'],
   ])('when it redirects to %s, then the advice says how that differs', (location, difference) => {
-    expect(adviceOn(302, location)).toBe(`a redirect ${difference}; token calls follow no redirect, check baseUrl`)
+    expect(adviceOn(302, location)).toBe(`a redirect ${difference}; token requests follow no redirects, check baseUrl`)
   })
 
   it('when it redirects to nowhere, then the advice says so', () => {
