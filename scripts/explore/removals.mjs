@@ -80,7 +80,7 @@ export const REMOVALS = {
   // A grace counts as if it had no end.
   grace: [['core/refresh-fate.ts', 'Math.abs(now - doubtAt) < graceMs', 'graceMs > 0']],
   // A refresh token of a login is given up because of doubt; or presented again while its access token serves.
-  R8: [['core/refresh-fate.ts', '(isGraced || needsLogin)', 'isGraced']],
+  R8: [['core/refresh-fate.ts', 'isGraced ? {} : inDoubt?.(doubtAt)', 'isGraced ? {} : undefined']],
   'R8, the wait': [
     ['login/login-rules.ts', 'if (!isLastResort || beforehand.isForced || !serves(beforehand)) return', 'return'],
   ],

@@ -48,17 +48,17 @@ function unclearAfter(before: Unclear | undefined, says: string, now: number): U
 /** Whether the refresh token may be presented now, and what speaks against it. */
 export function presentableIn(
   known: (Fate & { readonly refreshToken?: string | undefined }) | undefined,
-  { graceMs = 0, needsLogin = false }: LeaseTerms = {},
+  { graceMs = 0, inDoubt }: LeaseTerms = {},
   now: number,
 ): Pick<Lease, 'presentable' | 'isDoubted' | 'isLastResort' | 'isRestored' | 'unclear'> {
   const doubtAt = known?.doubtAt
   const unclear = known?.unclear
   const isGraced = doubtAt === undefined || Math.abs(now - doubtAt) < graceMs
+  const inSpite = isGraced ? {} : inDoubt?.(doubtAt)
   return {
-    presentable: known?.refreshToken !== undefined && !known.retired && (isGraced || needsLogin),
+    presentable: known?.refreshToken !== undefined && !known.retired && inSpite !== undefined,
     isDoubted: doubtAt !== undefined && graceMs < Infinity,
-    ...(needsLogin && !isGraced && { isLastResort: true }),
-    ...(needsLogin && doubtAt === 0 && { isRestored: true }),
+    ...inSpite,
     ...(unclear && { unclear: { ...unclear, sinceMs: Math.abs(now - unclear.at) } }),
   }
 }

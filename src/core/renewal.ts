@@ -166,10 +166,11 @@ export class Renewal implements Turn {
 
   ask(ttlMs: number, more?: LeaseTerms): Promise<LeaseResult> {
     const { login, seenVersion: seen, settings } = this.account
-    const { record, owner, tokenClock, graceMs, needsLogin } = settings
+    const { record, owner, tokenClock, graceMs, needsLogin, rules } = settings
     const terms = {
       graceMs,
       needsLogin,
+      inDoubt: rules.inDoubt,
       login: login.number,
       breaksCoolDown: this.start.because === 'forced',
       ...more,

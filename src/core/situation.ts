@@ -60,6 +60,8 @@ export interface Beforehand extends Pick<Situation, 'usableMs' | 'isRejected' | 
 
 /** What differs between sources that can obtain and those that need a person: `credential-rules.ts` and `src/login/login-rules.ts`. */
 export interface Rules {
+  /** How a refresh token is presented that is in doubt for longer than the grace. Absent: it is given up. @param doubtAt 0: at an unknown time. */
+  readonly inDoubt?: (doubtAt: number) => Pick<Lease, 'isLastResort' | 'isRestored'>
   /** @returns The refresh token to present; undefined: obtain; or the plan that takes the place of an exchange. */
   choose(lease: Lease, beforehand: Beforehand): string | undefined | Plan
   /** The table of outcomes. The source says what became of the refresh token, else the outcome does. No HTTP status decides. */

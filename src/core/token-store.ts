@@ -198,8 +198,10 @@ export interface LeaseTerms extends Pick<KnownLogin, 'login'> {
   readonly graceMs?: number
   /** Whether the claim may be granted in a cool-down that is not firm. */
   readonly breaksCoolDown?: boolean
-  /** Only a person can obtain: a refresh token in doubt may be presented again (R8). */
+  /** Only a user can obtain. */
   readonly needsLogin?: boolean
+  /** How a refresh token is presented that is in doubt for longer than the grace (R8, `Rules`). Absent: it is not presented. */
+  readonly inDoubt?: ((doubtAt: number) => Pick<Lease, 'isLastResort' | 'isRestored'>) | undefined
   /** How long the owners of a login take at most until they look into the record, ms: after a loss they write back what they have seen. */
   readonly maxStalenessMs?: number
   /** That of the owner's credentials. Undefined: not known. */

@@ -41,6 +41,9 @@ export const LOGIN_RULES: Rules = {
       : undefined
   },
 
+  /** The time is unknown if the store may have lost writes. */
+  inDoubt: (doubtAt) => ({ isLastResort: true, ...(doubtAt === 0 && { isRestored: true }) }),
+
   /** The refresh token is presented although its computed end has passed: the clock of this machine may be wrong. */
   choose(lease, beforehand) {
     const { tokens, presentable, isLastResort } = lease

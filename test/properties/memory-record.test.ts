@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals'
+import { LOGIN_RULES } from '../../src/login/login-rules.ts'
 import * as fc from 'fast-check'
 import { memoryStore } from '../../src/core/memory-store.ts'
 import type {
@@ -32,11 +33,13 @@ const next = fc.oneof(
     code: fc.constantFrom('ERR_THROTTLED' as const, 'ERR_LOGIN_REQUIRED' as const),
   }),
 )
-const terms = fc.record({
-  graceMs: fc.constantFrom(0, 5_000, Infinity),
-  breaksCoolDown: fc.boolean(),
-  needsLogin: fc.boolean(),
-})
+const terms = fc
+  .record({
+    graceMs: fc.constantFrom(0, 5_000, Infinity),
+    breaksCoolDown: fc.boolean(),
+    needsLogin: fc.boolean(),
+  })
+  .map((given) => ({ ...given, ...(given.needsLogin && { inDoubt: LOGIN_RULES.inDoubt }) }))
 const fate = fc.constantFrom('keep' as const, 'counted' as const, 'doubtful' as const, 'dead' as const)
 const command = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('claim' as const), owner, terms, names: fc.boolean() }) },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { LOGIN_RULES } from '../../src/login/login-rules.ts'
 import { adopt, clear } from '../../src/record/acts.ts'
 import type { Change, RecordState } from '../../src/record/record-shape.ts'
 import { accept, acquire, overlap, release } from '../../src/record/record-state.ts'
@@ -583,8 +584,10 @@ describe('given rules that hold also beside a claim', () => {
     const world = World.withPair()
     world.granted('a')
     world.now += TTL_MS
-    const ask = (needsLogin: boolean) =>
-      acquire(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, needsLogin }, world).answer
+    const ask = (needsLogin: boolean) => {
+      const inDoubt = needsLogin ? LOGIN_RULES.inDoubt : undefined
+      return acquire(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, needsLogin, inDoubt }, world).answer
+    }
     expect(ask(true)).toMatchObject({ presentable: true, isDoubted: true, isLastResort: true })
     expect(ask(false)).toMatchObject({ presentable: false, isDoubted: true })
     expect(ask(false)).not.toHaveProperty('isLastResort')

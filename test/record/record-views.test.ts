@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Pair, RecordState } from '../../src/record/record-shape.ts'
+import { LOGIN_RULES } from '../../src/login/login-rules.ts'
 import { presentableIn } from '../../src/core/refresh-fate.ts'
 import { tokensIn, whyMissing } from '../../src/record/record-views.ts'
 
+/** A user logs in. */
+const LOGIN = { needsLogin: true, inDoubt: LOGIN_RULES.inDoubt }
 const NOW = Date.UTC(2026, 0, 1)
 const PAIR: Pair = {
   ...{ at: NOW, accessToken: 'a', accessLifetimeMs: 60_000, accessMs: 60_000, refreshToken: 'r', fence: 1 },
@@ -16,11 +19,11 @@ describe('given the pair of a record, when an owner asks whether its refresh tok
   const NO = { presentable: false, isDoubted: false }
 
   it.each<[string, Pair | undefined, object, object]>([
-    ['there is none', undefined, { needsLogin: true }, NO],
-    ['it has none', WITHOUT, { needsLogin: true }, NO],
-    ['it is retired', { ...PAIR, retired: true }, { needsLogin: true }, NO],
+    ['there is none', undefined, { ...LOGIN }, NO],
+    ['it has none', WITHOUT, { ...LOGIN }, NO],
+    ['it is retired', { ...PAIR, retired: true }, { ...LOGIN }, NO],
     ['nothing is in doubt', PAIR, {}, YES],
-    ['nothing is in doubt, for a login', PAIR, { needsLogin: true }, YES],
+    ['nothing is in doubt, for a login', PAIR, { ...LOGIN }, YES],
     ['it is in doubt', DOUBTED, {}, { presentable: false, isDoubted: true }],
     ['it is in doubt within the grace', DOUBTED, { graceMs: 5_001 }, { presentable: true, isDoubted: true }],
     ['it is in doubt just after the grace', DOUBTED, { graceMs: 5_000 }, { presentable: false, isDoubted: true }],
@@ -28,13 +31,13 @@ describe('given the pair of a record, when an owner asks whether its refresh tok
     [
       'it is in doubt, for a login: as a last resort',
       DOUBTED,
-      { needsLogin: true },
+      { ...LOGIN },
       { presentable: true, isDoubted: true, isLastResort: true },
     ],
     [
       'it is in doubt within the grace, for a login',
       DOUBTED,
-      { needsLogin: true, graceMs: 5_001 },
+      { ...LOGIN, graceMs: 5_001 },
       { presentable: true, isDoubted: true },
     ],
   ])('when %s, then the answer is right', (_, pair, terms, expected) => {
