@@ -165,7 +165,7 @@ function errorAtLimit(limitMs: number, known: Known): TokenError {
   const said =
     awaited === undefined
       ? `The ${callIn(known)} had no complete response within ${limitMs} ms: if the service needs longer, raise exchangeTimeoutMs`
-      : `${awaited} gave no answer within ${limitMs} ms: no token call was made`
+      : `${awaited} gave no answer within ${limitMs} ms: no token request was sent`
   const message = isSent ? said : `${said}${MAYBE_ITSELF}`
   const outcome = awaited === undefined ? 'unknown' : 'not-sent'
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome })

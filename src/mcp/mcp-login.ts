@@ -12,7 +12,7 @@ import { OnePage } from '../login/one-page.ts'
 import { person } from '../login/person.ts'
 import { fromTokenResponse } from '../oauth2/index.ts'
 import { contextText } from '../oauth2/login-context.ts'
-import { sourceOfLogins } from '../oauth2/source-of-logins.ts'
+import { loginSource } from '../oauth2/login-source.ts'
 import { toTokenError } from '../wire/to-token-error.ts'
 import { authProviderOf, checkedProvider } from './auth-provider.ts'
 import { Discovery } from './discovery.ts'
@@ -95,9 +95,9 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
   const provider = checkedProvider(own.provider)
   const discovery = new Discovery(provider, serverUrl, fetch)
   const id = `mcp ${JSON.stringify([serverUrl.href, account])}`
-  const source = sourceOfLogins({
+  const source = loginSource({
     ...{ id, account, allowInsecureHttp, logIn: LOG_IN },
-    found: (context, exchange) => discovery.found(context, exchange),
+    findServer: (context, exchange) => discovery.found(context, exchange),
     // Otherwise the SDK would open its page for a client that the server no longer knows.
     onUnknownClient: () => provider.invalidateCredentials?.('client'),
     write: provider.addClientAuthentication?.bind(provider),

@@ -6,7 +6,7 @@ import { memberOf, type Members } from './document.ts'
 import { metadataAt } from './metadata.ts'
 import type { ServerAddresses } from './oauth2-settings.ts'
 
-/** Where to call a server, and what it is called. */
+/** The endpoints of a server, and its issuer identifier. */
 export interface Endpoints {
   readonly tokenEndpoint: URL
   readonly revocationEndpoint: URL | undefined
@@ -14,52 +14,52 @@ export interface Endpoints {
 }
 
 const DAY_MS = 86_400_000
-/** If the metadata cannot be had again after a day, the old ones serve this much longer. */
+/** If a refetch of the metadata fails, the old ones are used this much longer. */
 const GRACE_MS = 300_000
 
-/** The endpoints of one authorization server: those of the options, or those that its metadata name. */
+/** The endpoints of one authorization server: those of the options, or those of its metadata. */
 export class AuthorizationServer {
   readonly #addresses: ServerAddresses
   readonly #calls: TokenCalls
-  #found: Endpoints | undefined
-  /** The metadata are asked again from here on, monotonic ms. */
-  #askAt = 0
+  #discovered: Endpoints | undefined
+  /** When the metadata are fetched again, monotonic ms. */
+  #refreshAt = 0
 
   constructor(addresses: ServerAddresses, calls: TokenCalls) {
     this.#addresses = addresses
     this.#calls = calls
   }
 
-  /** The server in an id. */
+  /** The server in the id of a source. */
   get name(): string {
     const { tokenEndpoint, issuer } = this.#addresses
     return tokenEndpoint?.href ?? String(issuer)
   }
 
-  /** Whether tokens can be revoked, as far as is known before the metadata are. */
+  /** Whether tokens can be revoked. True if only the metadata can tell. */
   get mayRevoke(): boolean {
     const { tokenEndpoint, revocationEndpoint } = this.#addresses
     return !tokenEndpoint || revocationEndpoint !== undefined
   }
 
   forget(): void {
-    this.#found = undefined
+    this.#discovered = undefined
   }
 
-  /** @throws {TokenError} if the metadata cannot be had or used. Nothing was sent then, so the refresh token is untouched. */
+  /** @throws {TokenError} if the metadata could not be fetched or are unusable. No token request was sent then, so the refresh token is intact. */
   async endpoints(context: ExchangeContext): Promise<Endpoints> {
     const { tokenEndpoint, revocationEndpoint, issuer } = this.#addresses
     if (tokenEndpoint) return { tokenEndpoint, revocationEndpoint, issuer: String(issuer ?? tokenEndpoint.href) }
     const now = context.clock.monotonicNow()
-    const old = this.#found
-    if (old && now < this.#askAt) return old
-    this.#askAt = now + GRACE_MS
+    const old = this.#discovered
+    if (old && now < this.#refreshAt) return old
+    this.#refreshAt = now + GRACE_MS
     const { waitsFor } = internalOf(context)
     waitsFor?.('The metadata of issuer')
     try {
-      this.#found = await this.#ask(context)
-      this.#askAt = now + DAY_MS
-      return this.#found
+      this.#discovered = await this.#discover(context)
+      this.#refreshAt = now + DAY_MS
+      return this.#discovered
     } catch (error) {
       if (old && isTokenError(error, 'ERR_TOKEN_SERVICE_UNAVAILABLE')) return old
       throw error
@@ -68,8 +68,8 @@ export class AuthorizationServer {
     }
   }
 
-  /** Asks one address after the other until one has usable metadata. */
-  async #ask(context: ExchangeContext): Promise<Endpoints> {
+  /** Fetches the addresses one after the other until one has usable metadata. */
+  async #discover(context: ExchangeContext): Promise<Endpoints> {
     const failures: unknown[] = []
     for (const url of metadataAddresses(new URL(String(this.#addresses.issuer)))) {
       try {
@@ -79,7 +79,7 @@ export class AuthorizationServer {
       }
       if (context.signal.aborted) break
     }
-    // What is wrong with metadata that came tells more than that others did not come.
+    // Unusable metadata are a better explanation than missing ones.
     throw failures.find((error) => isTokenError(error, 'ERR_TOKEN_REQUEST')) ?? failures.at(-1)
   }
 
@@ -87,10 +87,10 @@ export class AuthorizationServer {
     const { issuer: expected, revocationEndpoint, allowInsecureHttp } = this.#addresses
     const issuer = memberOf(metadata, 'issuer')
     const isSame = expected instanceof URL ? parsedUrl(String(issuer))?.href === expected.href : issuer === expected
-    // Otherwise anybody could name the endpoints of somebody else (RFC 8414, section 3.3).
+    // Otherwise a server could impersonate another issuer (RFC 8414, section 3.3).
     if (!isSame)
       throw unusable(
-        'issuer must be the very text that its metadata name; they name another issuer: compare the host, the path and the last slash',
+        'issuer must equal the issuer in its metadata; they name another issuer: compare the host, the path and the trailing slash',
       )
     const endpoint = (name: string) => {
       const value = memberOf(metadata, name)
@@ -100,7 +100,7 @@ export class AuthorizationServer {
       throw unusable(`${name} in the metadata of issuer must be an https URL`)
     }
     const tokenEndpoint = endpoint('token_endpoint')
-    if (!tokenEndpoint) throw unusable('the metadata of issuer name no token_endpoint: give tokenEndpoint')
+    if (!tokenEndpoint) throw unusable('the metadata of issuer have no token_endpoint: set tokenEndpoint')
     return {
       tokenEndpoint,
       revocationEndpoint: revocationEndpoint ?? endpoint('revocation_endpoint'),
@@ -109,7 +109,7 @@ export class AuthorizationServer {
   }
 }
 
-/** RFC 8414, section 3.1, puts its path before that of the issuer; OpenID Connect Discovery, section 4, behind it. */
+/** RFC 8414, section 3.1, inserts its path before that of the issuer; OpenID Connect Discovery, section 4, appends it. */
 function metadataAddresses({ origin, pathname }: URL): URL[] {
   const path = pathname.replace(/\/$/, '')
   return [
@@ -118,7 +118,7 @@ function metadataAddresses({ origin, pathname }: URL): URL[] {
   ]
 }
 
-/** @param why Must quote nothing of the metadata. */
+/** @param why Must not quote the metadata. */
 function unusable(why: string): TokenError {
-  return new TokenError('ERR_TOKEN_REQUEST', `No token call was made: ${why}`, { outcome: 'not-sent' })
+  return new TokenError('ERR_TOKEN_REQUEST', `No token request was sent: ${why}`, { outcome: 'not-sent' })
 }

@@ -10,9 +10,9 @@ export interface AuthenticatedClient {
 }
 
 /**
- * Adds the authentication of the client to one token call (RFC 6749, section 2.3).
+ * Authenticates the client of one token request (RFC 6749, section 2.3).
  *
- * @param issuer The name of the server, for a `method` that is a function.
+ * @param issuer The issuer identifier, for a `method` that is a function.
  * @throws {TokenError} when `method` or `clientSecret` is a function that fails.
  */
 export async function authenticate(
@@ -40,7 +40,7 @@ function checked(secret: unknown): string {
   return secret
 }
 
-/** Before base64 (RFC 6749, section 2.3.1): a plain colon would end the id, and btoa refuses characters above U+00FF. */
+/** Before base64 (RFC 6749, section 2.3.1): a plain colon would end the id, and btoa rejects characters above U+00FF. */
 function formEncoded(text: string): string {
   return new URLSearchParams([['', text]]).toString().slice(1)
 }
@@ -53,9 +53,9 @@ const METHODS: ReadonlyMap<unknown, 'basic' | 'post' | 'none'> = new Map([
 ])
 
 /**
- * Chooses how a client authenticates itself, as the SDKs of MCP do: as the server registered it, else in the first of these ways that the server supports.
+ * Chooses the authentication method of a client as the MCP SDKs do: the registered one, else the first of these that the server supports.
  *
- * @param metadata Of the server (RFC 8414).
+ * @param metadata The metadata of the server (RFC 8414).
  */
 export function authenticationFor(secret: string | undefined, registered: string | undefined, metadata: unknown) {
   if (secret === undefined) return 'none'

@@ -16,8 +16,8 @@ export function memberOf(document: Members | undefined, name: string): unknown {
 }
 
 /**
- * @returns The objects that hold an access token: the document, or else members of it. Withings has it in `body`, Slack in `authed_user`. Beside the token, members
- *   of the whole document count, too.
+ * @returns The objects that hold an access token: the document, or else members of it (`body` at Withings, `authed_user` at Slack), each merged with
+ *   the members of the document.
  */
 export function holdersOfToken(document: Members): Members[] {
   if (holdsToken(document)) return [document]
@@ -33,31 +33,31 @@ function holdsToken(document: unknown): boolean {
   return typeof document === 'object' && memberOf(document as Members | undefined, 'access_token') !== undefined
 }
 
-/** @returns The pairs of a form, which some servers answer although JSON was asked for. */
+/** @returns The members of a form-encoded response. Some servers send one although the request accepts JSON only. */
 export function formIn(text: string): Members | undefined {
   return /^\w+=[^<\s]*$/.test(text) ? Object.fromEntries(new URLSearchParams(text)) : undefined
 }
 
-/** @returns `error` of an error answer (RFC 6749, section 5.2), if its value is one word. */
+/** @returns `error` of an error response (RFC 6749, section 5.2), if its value is a single word. */
 export function errorIn(document: Members | undefined): string | undefined {
   const error = memberOf(document, 'error')
   return typeof error === 'string' && /^[\w.-]{1,40}$/.test(error) ? error : undefined
 }
 
-/** @returns A message, if the answer is in the protocol of the two other sources (their specification, sections 2 and 7). */
+/** @returns A message if the response follows the protocol of `clientCredentials` and `loginPassword` (their specification, sections 2 and 7). */
 export function otherProtocol(document: Members | undefined): string | undefined {
   const shown = ['errors', 'data'].find((name) => typeof memberOf(document, name) === 'object')
   if (shown === undefined) return undefined
-  return `it speaks no OAuth 2.0 (${shown}): is this the service of clientCredentials() and loginPassword() of axios-evergreen?`
+  return `it is not OAuth 2.0 (${shown}): is this the service of clientCredentials() and loginPassword() of axios-evergreen?`
 }
 
 /**
- * @returns `sub` of the `id_token` in an answer (OpenID Connect Core, section 2). The signature is not verified: the token came straight from the token
- *   endpoint, and the subject only serves to notice that another person has logged in.
+ * @returns `sub` of the `id_token` in a response (OpenID Connect Core, section 2). The signature is not verified: the token came straight from the token
+ *   endpoint, and the subject only tells the logins of different users apart.
  */
 export function subjectIn(document: Members): string | undefined {
   const token = memberOf(document, 'id_token')
-  // Not tried in vain: the error of JSON.parse was a tenth of a renewal.
+  // Parsed only if present: the exception of JSON.parse took a tenth of the time of a renewal.
   if (typeof token !== 'string') return undefined
   const [, payload = ''] = token.split('.')
   const bytes = quietly(() => atob(payload.replace(/-/g, '+').replace(/_/g, '/')))

@@ -15,14 +15,14 @@ export const MEANINGS = /* @__PURE__ */ namesOf<Readonly<Record<ErrorMeaning, un
 
 export type ErrorFunction = Extract<OAuth2Options['errors'], (...given: never) => unknown>
 
-/** The option `errors`, checked. */
-export interface Taught {
-  readonly words: Readonly<Record<string, ErrorMeaning>>
-  readonly judge: ErrorFunction | undefined
+/** The option `errors`, validated. */
+export interface CustomErrors {
+  readonly codes: Readonly<Record<string, ErrorMeaning>>
+  readonly classify: ErrorFunction | undefined
 }
 
-/** What large servers say in place of the errors of the RFCs. The sources stand in `test/oauth2/providers.ts`. */
-const DIALECTS: ReadonlyMap<string, string> = /* @__PURE__ */ dialects({
+/** The error codes that large providers use instead of those of the RFCs. Sources: `test/oauth2/providers.ts`. */
+const PROVIDER_CODES: ReadonlyMap<string, string> = /* @__PURE__ */ codeTable({
   // GitHub; Slack; HubSpot; Zoho; Salesforce; Spring Security, Cloud Foundry; Supabase; Ory Hydra; Meta; Google Identity Toolkit
   invalid_grant:
     'bad_refresh_token,invalid_refresh_token,token_revoked,token_expired,BAD_REFRESH_TOKEN,invalid_code,inactive_user,inactive_org,invalid_token,' +
@@ -44,72 +44,76 @@ const DIALECTS: ReadonlyMap<string, string> = /* @__PURE__ */ dialects({
     'QUOTA_EXCEEDED,RESOURCE_EXHAUSTED,TOO_MANY_ATTEMPTS_TRY_LATER',
   // Microsoft Entra
   invalid_target: 'invalid_resource',
-  // RFC 6749 has it for authorization endpoints only. Auth0, Okta and Exact Online answer it to token calls.
+  // RFC 6749 defines it for authorization endpoints only. Auth0, Okta and Exact Online return it from the token endpoint.
   access_denied: 'access_denied',
 })
 
-/** @param words Of each error of the RFCs. */
-function dialects(words: Readonly<Record<string, string>>): Map<string, string> {
-  return new Map(Object.entries(words).flatMap(([meaning, all]) => all.split(',').map((word) => [word, meaning])))
+/** @param codes The codes of each error of the RFCs, separated by commas. */
+function codeTable(codes: Readonly<Record<string, string>>): Map<string, string> {
+  return new Map(Object.entries(codes).flatMap(([meaning, all]) => all.split(',').map((code) => [code, meaning])))
 }
 
-/** Servers use these for anything, so the texts beside them say more. */
+/** Servers use these codes for anything, so the texts in the same response decide. */
 const VAGUE: readonly unknown[] = [undefined, 'invalid_request', 'unauthorized_client', 'access_denied']
 
-/** An answer that refuses. */
-export interface Refusing {
+/** An exchange that the server rejected. */
+export interface RejectedCall {
   readonly exchange: Exchange
   readonly status: number
-  /** Undefined: a web page, or nothing. */
+  /** The body. Undefined: a web page, or empty. */
   readonly document: Members | undefined
-  /** Whether a refresh token was presented that only a person can replace. */
+  /** Whether the exchange presented a refresh token that only a new login can replace. */
   readonly isOfLogin: boolean
 }
 
-/** What an answer that refuses says. */
-export interface Meant {
-  /** The error word, if it is known. Any other text of a server may hold a secret, so no message quotes it. */
-  readonly word: string | undefined
-  /** An error of the RFCs, or `access_denied`; undefined: only the status says something. */
+/** The meaning of an error response. */
+export interface Classified {
+  /** The error code, if it is known. Messages quote no other text of a server, because it may contain a secret. */
+  readonly code: string | undefined
+  /** An error of the RFCs, or `access_denied`. Undefined: only the status is known. */
   readonly meaning: string | undefined
 }
 
 /**
- * What an answer that refuses means: by its words, by the texts beside a vague word, by its status. Nothing of the texts is kept.
+ * Classifies an error response by its codes, then by its texts if the code is vague, then by its status. Keeps nothing of the texts.
  *
- * @param judged What the function of the option `errors` has said of it.
+ * @param custom The result of the function of the option `errors`.
  */
-export function errorMeaning(refusing: Refusing, words: Taught['words'], judged: ErrorMeaning | undefined): Meant {
-  const { exchange, document } = refusing
-  const meant = (word: string) => meaningOfWord(word, words)
-  const known = wordsIn(document).filter((word) => meant(word))
-  const isTaught = (word: string) => taughtMeaning(word, words) !== undefined
-  // The finer words come first: Google and Entra say invalid_grant beside them.
-  const decisive = known.find(isTaught) ?? known.find((word) => !VAGUE.includes(meant(word))) ?? known[0] ?? ''
-  const word = known.find((one) => one === memberOf(document, 'error')) ?? known[0]
-  const meaning = judged ?? meant(decisive)
-  if (judged ?? (isTaught(decisive) || !VAGUE.includes(meaning))) return { word, meaning }
+export function errorMeaning(
+  call: RejectedCall,
+  codes: CustomErrors['codes'],
+  custom: ErrorMeaning | undefined,
+): Classified {
+  const { exchange, document } = call
+  const meant = (code: string) => meaningOfCode(code, codes)
+  const known = errorCodesIn(document).filter((code) => meant(code))
+  const isCustom = (code: string) => customMeaningOf(code, codes) !== undefined
+  // More specific codes win: Google and Entra send invalid_grant with them.
+  const decisive = known.find(isCustom) ?? known.find((code) => !VAGUE.includes(meant(code))) ?? known[0] ?? ''
+  const code = known.find((one) => one === memberOf(document, 'error')) ?? known[0]
+  const meaning = custom ?? meant(decisive)
+  if (custom ?? (isCustom(decisive) || !VAGUE.includes(meaning))) return { code, meaning }
   const texts = textsIn(document).join('\n')
-  return { word, meaning: meaningOfTexts(exchange, texts) ?? meaningOfStatus(refusing, meaning) }
+  return { code, meaning: meaningOfTexts(exchange, texts) ?? meaningOfStatus(call, meaning) }
 }
 
-/** Whether `error` of an answer is a word that the RFCs, the built-in table or the option `errors` know. */
-export function isKnownWord(error: unknown, words: Taught['words']): boolean {
-  return typeof error === 'string' && meaningOfWord(error, words) !== undefined
+/** Whether `error` of a response is a code of the RFCs, of the built-in table or of the option `errors`. */
+export function isKnownCode(error: unknown, codes: CustomErrors['codes']): boolean {
+  return typeof error === 'string' && meaningOfCode(error, codes) !== undefined
 }
 
-function meaningOfWord(word: string, words: Taught['words']): string | undefined {
-  return taughtMeaning(word, words) ?? DIALECTS.get(word) ?? (isOAuthError(word) ? word : undefined)
+function meaningOfCode(code: string, codes: CustomErrors['codes']): string | undefined {
+  return customMeaningOf(code, codes) ?? PROVIDER_CODES.get(code) ?? (isOAuthError(code) ? code : undefined)
 }
 
-function taughtMeaning(word: string, words: Taught['words']): string | undefined {
-  return Object.hasOwn(words, word) ? words[word] : undefined
+function customMeaningOf(code: string, codes: CustomErrors['codes']): string | undefined {
+  return Object.hasOwn(codes, code) ? codes[code] : undefined
 }
 
-/** The members that hold a word, the finer ones first: Google; Entra; Supabase; RFC 6749; Fitbit; many; RFC 9457; HubSpot. */
-const WORDS = ['error_subtype', 'suberror', 'error_code', 'error', 'errorType', 'code', 'type', 'status']
-/** The members that hold a text. The last three are of the list `errors` of Strava. */
-const TEXTS = [
+/** The members that hold an error code, the more specific ones first: Google; Entra; Supabase; RFC 6749; Fitbit; many; RFC 9457; HubSpot. */
+const CODE_MEMBERS = ['error_subtype', 'suberror', 'error_code', 'error', 'errorType', 'code', 'type', 'status']
+/** The members that hold a text. The last three occur in the list `errors` of Strava. */
+const TEXT_MEMBERS = [
   'error',
   'error_description',
   'message',
@@ -123,25 +127,25 @@ const TEXTS = [
   'code',
 ]
 
-/** @returns The words of an answer, known or not. Numbers count as their text. */
-export function wordsIn(document: Members | undefined): string[] {
-  // Entra puts its own number first in the text, Google Identity Toolkit its word.
+/** @returns The error codes of a response, known or unknown, numbers as text. */
+export function errorCodesIn(document: Members | undefined): string[] {
+  // Entra starts the description with a number of its own, Google Identity Toolkit with an error code.
   const [number] = /^AADSTS\d+/.exec(String(memberOf(document, 'error_description'))) ?? []
   const message = memberOf(memberOf(document, 'error') as Members | undefined, 'message')
-  const [word] = /^[A-Z]+(_[A-Z]+)+(?=$| : )/.exec(String(message)) ?? []
+  const [code] = /^[A-Z]+(_[A-Z]+)+(?=$| : )/.exec(String(message)) ?? []
   const found = partsOf(document).flatMap((part) => {
     const [type, code] = [memberOf(part, 'type'), memberOf(part, 'code')]
-    return [...WORDS.map((name) => memberOf(part, name)), typeof type === 'string' && `${type} ${String(code)}`]
+    return [...CODE_MEMBERS.map((name) => memberOf(part, name)), typeof type === 'string' && `${type} ${String(code)}`]
   })
-  return [number, word, ...found].filter((word) => ['string', 'number'].includes(typeof word)).map(String)
+  return [number, code, ...found].filter((code) => ['string', 'number'].includes(typeof code)).map(String)
 }
 
 function textsIn(document: Members | undefined): unknown[] {
-  const found = partsOf(document).flatMap((part) => TEXTS.map((name) => memberOf(part, name)))
+  const found = partsOf(document).flatMap((part) => TEXT_MEMBERS.map((name) => memberOf(part, name)))
   return found.filter((text) => typeof text === 'string')
 }
 
-/** The answer, its `error` if that is an object (Meta), and the first of its `errors` (Strava, Fitbit). */
+/** The response, its `error` if that is an object (Meta), and the first of its `errors` (Strava, Fitbit). */
 function partsOf(document: Members | undefined): Members[] {
   const errors = memberOf(document, 'errors')
   const parts: unknown[] = [document, memberOf(document, 'error'), Array.isArray(errors) ? errors[0] : undefined]
@@ -150,7 +154,7 @@ function partsOf(document: Members | undefined): Members[] {
 
 function meaningOfTexts(exchange: Exchange, texts: string): string | undefined {
   if (/too many|rate.?limit|throttl|quota|not (yet )?expired/i.test(texts)) return 'slow_down'
-  if (exchange === 'refresh' && isOfDeadToken(texts) && !OF_CLIENT.test(texts)) return 'invalid_grant'
+  if (exchange === 'refresh' && isAboutInvalidToken(texts) && !ABOUT_CLIENT.test(texts)) return 'invalid_grant'
   if (/\b(invalid|wrong|incorrect|unknown) client\b|\bapi.?key (is )?(not valid|invalid)/i.test(texts))
     return 'invalid_client'
   return /temporarily unavailable|retry your request|try again later/i.test(texts)
@@ -158,8 +162,8 @@ function meaningOfTexts(exchange: Exchange, texts: string): string | undefined {
     : undefined
 }
 
-function isOfDeadToken(texts: string): boolean {
-  if (/refresh[ _-]?token/i.test(texts)) return DEAD.test(texts)
+function isAboutInvalidToken(texts: string): boolean {
+  if (/refresh[ _-]?token/i.test(texts)) return INVALID.test(texts)
   // Zoom; X; better-auth, Meta; better-auth
   return (
     /^invalid token\W*$/im.test(texts) ||
@@ -171,18 +175,19 @@ function isOfDeadToken(texts: string): boolean {
   )
 }
 
-const DEAD = /\b(invalid|expired|revoked|unknown|inactive|not (active|found|valid)|no longer valid|does not exist)\b/i
-/** The text speaks of the client, or of the kind of grant. */
-const OF_CLIENT = /client.?(secret|id|credential|auth|assertion)|assertion|grant.?type|endpoint/i
+const INVALID =
+  /\b(invalid|expired|revoked|unknown|inactive|not (active|found|valid)|no longer valid|does not exist)\b/i
+/** The text is about the client, or about the grant type. */
+const ABOUT_CLIENT = /client.?(secret|id|credential|auth|assertion)|assertion|grant.?type|endpoint/i
 
 function meaningOfStatus(
-  { exchange, status, document, isOfLogin }: Refusing,
+  { exchange, status, document, isOfLogin }: RejectedCall,
   meaning: string | undefined,
 ): string | undefined {
-  // In RFC 6749, 401 refuses the client. Auth0 then says access_denied, Keycloak unauthorized_client.
+  // RFC 6749: 401 rejects the client. Auth0 then sends access_denied, Keycloak unauthorized_client.
   if (status === 401 && meaning !== 'invalid_request') return 'invalid_client'
-  // Auth0 and Okta deny the person. A source that can obtain learns more from its obtain.
+  // Auth0 and Okta deny the user. A source that can obtain finds out more by its obtain.
   if (isOfLogin && meaning === 'access_denied') return 'invalid_grant'
-  // A web page, e.g. of a proxy, does not refuse the refresh token.
+  // A web page, e.g. of a proxy, does not reject the refresh token.
   return meaning ?? (exchange === 'refresh' && status === 400 && !document ? 'invalid_request' : undefined)
 }

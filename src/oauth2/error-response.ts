@@ -5,57 +5,57 @@ import { generalAdvice } from '../wire/error-response.ts'
 import { type TokenResponse, isSuccess } from '../wire/token-response.ts'
 import { isFromIntermediary, failureAtIntermediary } from '../wire/intermediary.ts'
 import { documentIn, errorIn, holdersOfToken, memberOf, type Members, otherProtocol } from './document.ts'
-import { errorMeaning, isKnownWord, type Meant, type Refusing, type Taught } from './error-meaning.ts'
-import { judgedBy } from './judged.ts'
+import { errorMeaning, isKnownCode, type Classified, type RejectedCall, type CustomErrors } from './error-meaning.ts'
+import { customMeaning } from './custom-meaning.ts'
 
-/** What a complete answer that refuses means (RFC 6749, section 5.2), and what to do about it. */
+/** A complete error response (RFC 6749, section 5.2): its meaning, and advice for the message. */
 export interface ErrorResponse {
   readonly failure: Failure
   readonly advice: string
-  /** The error of the RFCs that the answer means. */
+  /** The error of the RFCs that the response amounts to. */
   readonly meaning: string | undefined
-  /** The error word of the answer, if it is known. */
+  /** The error code of the response, if it is known. */
   readonly serviceCode: string | undefined
 }
 
-/** What an answer is judged by, beside itself. */
-export interface Judging {
-  readonly errors: Taught
+/** The settings that decide what an error response means. */
+export interface ErrorRules {
+  readonly errors: CustomErrors
   readonly needsLogin: boolean
   readonly report: ExchangeContext['report']
 }
 
-/** Whether an answer names an error, whatever its status: GitHub, Slack and Zoho report errors under status 200. Some known errors are two words. */
-function namesError(document: Members | undefined, { words }: Taught): boolean {
-  return errorIn(document) !== undefined || isKnownWord(memberOf(document, 'error'), words)
+/** Whether a response has an error code, whatever its status: GitHub, Slack and Zoho send errors with status 200. Some known codes have two words. */
+function hasError(document: Members | undefined, { codes }: CustomErrors): boolean {
+  return errorIn(document) !== undefined || isKnownCode(memberOf(document, 'error'), codes)
 }
 
 /**
- * @param call What was asked. Most servers answer a revocation with a status alone.
- * @returns Undefined if the answer refuses nothing. It may still be of no use.
+ * @param kind The request. Most servers answer a revocation with a status alone.
+ * @returns Undefined if the response is no error. It may still be unusable.
  */
 export function errorResponseOf(
-  call: Exchange | 'revoke',
-  answer: TokenResponse,
-  judging: Judging,
+  kind: Exchange | 'revoke',
+  response: TokenResponse,
+  rules: ErrorRules,
 ): ErrorResponse | undefined {
-  const { errors, needsLogin, report } = judging
-  const document = documentIn(answer.text)
-  const isSuccessful = isSuccess(answer.status)
-  const isNamed = namesError(document, errors)
-  if (isSuccessful && !isNamed && (call === 'revoke' || !document || hasToken(document))) return undefined
-  const judged = judgedBy(errors.judge, answer.status, document, report)
-  const refusing: Refusing = {
-    exchange: call === 'revoke' ? 'obtain' : call,
-    status: isSuccessful ? 400 : answer.status,
+  const { errors, needsLogin, report } = rules
+  const document = documentIn(response.text)
+  const isSuccessful = isSuccess(response.status)
+  const isNamed = hasError(document, errors)
+  if (isSuccessful && !isNamed && (kind === 'revoke' || !document || hasToken(document))) return undefined
+  const custom = customMeaning(errors.classify, response.status, document, report)
+  const call: RejectedCall = {
+    exchange: kind === 'revoke' ? 'obtain' : kind,
+    status: isSuccessful ? 400 : response.status,
     document,
-    isOfLogin: needsLogin && call === 'refresh',
+    isOfLogin: needsLogin && kind === 'refresh',
   }
-  const meant = errorMeaning(refusing, errors.words, judged)
-  // WeChat and Withings report errors under status 200, too, in words of their own.
+  const meant = errorMeaning(call, errors.codes, custom)
+  // WeChat and Withings send errors with status 200, too, with codes of their own.
   if (isSuccessful && !isNamed && meant.meaning === undefined) return undefined
-  const option = call === 'revoke' ? 'revocationEndpoint' : 'tokenEndpoint'
-  return errorResponseFor(refusing, meant, judged !== undefined, answer, option)
+  const option = kind === 'revoke' ? 'revocationEndpoint' : 'tokenEndpoint'
+  return errorResponseFor(call, meant, custom !== undefined, response, option)
 }
 
 export function hasToken(document: Members): boolean {
@@ -63,50 +63,50 @@ export function hasToken(document: Members): boolean {
 }
 
 function errorResponseFor(
-  { exchange, status, document, isOfLogin }: Refusing,
-  { word, meaning }: Meant,
-  isJudged: boolean,
-  answer: TokenResponse,
+  { exchange, status, document, isOfLogin }: RejectedCall,
+  { code, meaning }: Classified,
+  isCustom: boolean,
+  response: TokenResponse,
   option: string,
 ): ErrorResponse {
   const isRejected = status >= 400 && failureOfStatus(exchange, status).outcome === 'rejected'
-  const isPage = isRejected && !isJudged && /^\s*</.test(answer.text)
-  // The words of a gateway that fails, or of a redirect, say nothing about the refresh token, unless somebody has judged the whole answer.
-  const told = isRejected || isJudged ? meaning : undefined
-  const meant = failureOfResponse(exchange, isJudged ? 400 : status, told, isOfLogin)
-  // Whatever the status of a page is, it does not refuse the refresh token of a login.
+  const isPage = isRejected && !isCustom && /^\s*</.test(response.text)
+  // The error code of a failing gateway or of a redirect is not about the refresh token, unless the option `errors` has classified the whole response.
+  const applied = isRejected || isCustom ? meaning : undefined
+  const meant = failureOfResponse(exchange, isCustom ? 400 : status, applied, isOfLogin)
+  // A web page never rejects the refresh token of a login, whatever its status.
   const ofPage: Failure = isPage && isOfLogin ? { ...meant, refreshToken: 'kept' } : meant
-  const failure = !isJudged && isFromIntermediary(answer) ? failureAtIntermediary(exchange) : ofPage
+  const failure = !isCustom && isFromIntermediary(response) ? failureAtIntermediary(exchange) : ofPage
   const other = meaning === undefined && failure.outcome === 'rejected' ? otherProtocol(document) : undefined
-  const ofAnswer = other ?? (word && ADVICE.get(told))
+  const specific = other ?? (code && ADVICE.get(applied))
   const advice =
-    ofAnswer ??
-    generalAdvice(failure, { ...answer, status }, option) ??
+    specific ??
+    generalAdvice(failure, { ...response, status }, option) ??
     adviceOn(failure) ??
     (isOfLogin && document && meaning === undefined && failure.code === 'ERR_CREDENTIALS_REJECTED'
-      ? UNKNOWN_WORDS
+      ? UNKNOWN_CODE
       : `check ${option}, and the client`)
-  return { failure, meaning: told, advice: word === undefined ? advice : `${word}: ${advice}`, serviceCode: word }
+  return { failure, meaning: applied, advice: code === undefined ? advice : `${code}: ${advice}`, serviceCode: code }
 }
 
 function adviceOn({ refreshToken, loginReason }: Failure): string | undefined {
-  if (loginReason) return 'the server wants the person to log in'
-  return refreshToken && refreshToken !== 'kept' ? 'the refresh token was refused' : undefined
+  if (loginReason) return 'the server requires the user to log in'
+  return refreshToken && refreshToken !== 'kept' ? 'the refresh token was rejected' : undefined
 }
 
-const UNKNOWN_WORDS = 'the server refuses the refresh token in words that are not known'
+const UNKNOWN_CODE = 'the server rejects the refresh token with an unknown error code'
 
 const ADVICE: ReadonlyMap<string | undefined, string> = /* @__PURE__ */ new Map([
   // RFC 9449, sections 5 and 8
-  ['use_dpop_nonce', 'the server refused the nonce that it had sent, or wants a proof: give dpop'],
-  ['invalid_dpop_proof', 'the server refused the proof; check its algorithms, and the clock of this machine'],
+  ['use_dpop_nonce', 'the server rejected the nonce that it had sent, or requires a proof: set dpop'],
+  ['invalid_dpop_proof', 'the server rejected the proof; check its algorithms, and the clock of this machine'],
   [
     'invalid_client',
     'check clientId, clientSecret and clientAuthentication; some servers accept only post, or do not allow this grant to this client',
   ],
   ['unauthorized_client', 'the server does not allow this grant to this client'],
-  ['unsupported_grant_type', 'the server does not know this grant; check tokenEndpoint'],
-  ['unsupported_token_type', 'the server does not revoke such a token'],
+  ['unsupported_grant_type', 'the server does not support this grant; check tokenEndpoint'],
+  ['unsupported_token_type', 'the server does not revoke tokens of this type'],
   ['invalid_scope', 'check scope'],
   ['invalid_target', 'check audience and resource in parameters, and scope'],
   ['invalid_request', 'check parameters and clientAuthentication'],

@@ -1,9 +1,9 @@
 import { parseHttpDate } from '../wire/http-date.ts'
 import { memberOf, type Members } from './document.ts'
 
-/** Where servers say how long a token lives, or until when; the first that can be read counts. RFC 6749; Strava; Entra v1; Facebook; ASP.NET. */
+/** The members with the lifetime or the expiry of an access token; the first readable one counts. RFC 6749; Strava; Entra v1; Facebook; ASP.NET. */
 export const ACCESS = ['expires_in', 'expires_at', 'expires_on', 'expires', '.expires']
-/** GitHub, Keycloak, QuickBooks. No RFC has them. */
+/** The same for refresh tokens: GitHub, Keycloak, QuickBooks. No RFC defines them. */
 const REFRESH = [
   'refresh_token_expires_in',
   'refresh_expires_in',
@@ -12,18 +12,18 @@ const REFRESH = [
   'refresh_expires_at',
 ]
 
-/** A lifetime in ms, and the member that has it. */
-export interface ToldLifetime {
+/** A lifetime in ms, and the member that holds it. */
+export interface FoundLifetime {
   readonly name: string
   readonly ms: number
 }
 
 /**
- * @param names One table of names for lifetimes and instants (F370).
- * @param now Epoch ms: an instant counts from here.
- * @returns The first that can be read, also if it has passed.
+ * @param names Members that hold a lifetime or an instant (F370).
+ * @param now Epoch ms, to turn an instant into a lifetime.
+ * @returns The first readable one, negative if the instant has passed.
  */
-export function lifetimeAmong(document: Members, names: readonly string[], now: number): ToldLifetime | undefined {
+export function lifetimeAmong(document: Members, names: readonly string[], now: number): FoundLifetime | undefined {
   for (const name of names) {
     const ms = lifetimeOf(memberOf(document, name), now)
     if (ms !== undefined) return { name, ms }
@@ -31,13 +31,13 @@ export function lifetimeAmong(document: Members, names: readonly string[], now: 
   return undefined
 }
 
-/** @returns The lifetime of the refresh token, ms, from servers that send it. One that cannot be used is ignored. */
+/** @returns The lifetime of the refresh token, ms, if the server sends it. An unusable one is ignored. */
 export function refreshLifetimeIn(document: Members, now: number): number | undefined {
   const ms = lifetimeAmong(document, REFRESH, now)?.ms ?? 0
   return ms > 0 ? ms : undefined
 }
 
-/** Any name may hold seconds, an instant in epoch seconds or ms, or a text of either, an HTTP-date, or ISO 8601: only the value tells which. */
+/** A member may hold seconds, an instant in epoch seconds or ms, either of them as text, an HTTP-date, or ISO 8601. Only the value shows which. */
 function lifetimeOf(value: unknown, now: number): number | undefined {
   const isNumber = typeof value === 'number' || (typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value))
   const number = isNumber ? Number(value) : NaN
@@ -46,7 +46,7 @@ function lifetimeOf(value: unknown, now: number): number | undefined {
   return Number.isFinite(number * 1_000) ? number * 1_000 : undefined
 }
 
-/** From 2001 to 2100. As seconds, the lower end is a lifetime of 31 years. */
+/** From 2001 to 2100. In ms, the lower bound would be a lifetime of 31 years. */
 function isOfOurTime(at: number): boolean {
   return at >= 1e12 && at <= 4.1e12
 }

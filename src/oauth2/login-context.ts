@@ -1,24 +1,24 @@
 import { TokenError } from '../core/errors.ts'
 import { member, quietly } from '../core/thrown.ts'
 
-/** What any process needs to refresh and revoke the tokens of one login: the client that they were issued to, and the server that issued them. */
+/** What a process needs to refresh and revoke the tokens of one login: the client and the authorization server. */
 export interface LoginContext {
   readonly clientId: string
   readonly clientSecret?: string | undefined
-  /** Of the server that issued the tokens. */
+  /** The issuer of the tokens. */
   readonly issuer?: string | undefined
-  /** Undefined: the server could not be found when its tokens came. */
+  /** Undefined: discovery failed when the tokens arrived. */
   readonly tokenEndpoint?: string | undefined
   readonly revocationEndpoint?: string | undefined
   readonly clientAuthentication?: 'basic' | 'post' | 'none' | undefined
   /** RFC 8707. Sent with each refresh, as the SDK sent it at the login. */
   readonly resource?: string | undefined
-  /** Until the server is found: `resource_metadata` of the 401 (RFC 9728, section 5.1), and how the client was registered. */
+  /** Kept until discovery succeeds: `resource_metadata` of the 401 (RFC 9728, section 5.1), and the registered authentication method of the client. */
   readonly metadataUrl?: string | undefined
   readonly authMethod?: string | undefined
 }
 
-/** Raise this when an older release could not refresh with the text. */
+/** Increment this when older releases cannot refresh with the text. */
 const RELEASE = 1
 
 /** @returns The text that travels as `context` of the tokens. */
@@ -27,8 +27,8 @@ export function contextText(context: LoginContext): string {
 }
 
 /**
- * @param logIn Says how to log in.
- * @returns The own members as they stand in the text. Whoever uses them checks them.
+ * @param logIn How to log in, for the message.
+ * @returns The members of the text, not validated.
  * @throws {TokenError} if the text is not of this release. The refresh token is untouched then.
  */
 export function contextIn(text: string | undefined, logIn: string): LoginContext {
@@ -39,14 +39,14 @@ export function contextIn(text: string | undefined, logIn: string): LoginContext
   throw unknownContext(logIn)
 }
 
-/** Not ERR_LOGIN_REQUIRED: the store would tell it to the processes of the newer release, which can refresh. */
+/** Not ERR_LOGIN_REQUIRED: it would reach the processes of the newer release through the store, although they can refresh. */
 function newerContext(): TokenError {
   const message = 'A newer release of axios-evergreen stored this login: update this process. The login is kept'
   return new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent', refreshToken: 'kept' })
 }
 
-/** Nobody can refresh such a login. */
+/** No process can refresh such a login. */
 export function unknownContext(logIn: string): TokenError {
-  const message = `The stored login does not say at which server, and for which client, it can be refreshed: ${logIn}`
+  const message = `The stored login lacks the server or the client that it must be refreshed with: ${logIn}`
   return new TokenError('ERR_LOGIN_REQUIRED', message, { outcome: 'not-sent' })
 }

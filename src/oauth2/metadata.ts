@@ -5,15 +5,15 @@ import { isSuccess } from '../wire/token-response.ts'
 import type { TokenCalls } from '../wire/token-call.ts'
 import { documentIn, type Members } from './document.ts'
 
-/** The default of `exchangeTimeoutMs`, for a context that names no limit. */
+/** The default of `exchangeTimeoutMs`, for a context without a limit. */
 const LIMIT_MS = 10_000
 
 /**
- * Reads the metadata at one address, with the limits of a token call. Each address has a third of the time, so that a third is left for the token call: if
- * that were cut off, the refresh token would be in doubt.
+ * Fetches the metadata at one address, with the limits of a token request. Each of two addresses may take a third of the time. The last third is left for
+ * the token request: if that were aborted, the refresh token would be in doubt.
  *
  * @param of What the metadata describe, for messages.
- * @throws {TokenError} if the metadata cannot be had. Nothing was sent then, so the refresh token is untouched.
+ * @throws {TokenError} if the metadata could not be fetched. No token request was sent then, so the refresh token is intact.
  */
 export async function metadataAt(calls: TokenCalls, url: URL, context: ExchangeContext, of: string): Promise<Members> {
   const { exchange: _, ...about } = context
@@ -23,17 +23,21 @@ export async function metadataAt(calls: TokenCalls, url: URL, context: ExchangeC
   const ending = new AbortController()
   const unavailable = (message: string, status?: number) => {
     const details = { outcome: 'not-sent', status } as const
-    return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', `The metadata of ${of} cannot be had: ${message}`, details)
+    return new TokenError(
+      'ERR_TOKEN_SERVICE_UNAVAILABLE',
+      `The metadata of ${of} could not be fetched: ${message}`,
+      details,
+    )
   }
-  const notHad = (error: TokenError): never => {
-    // A certificate that is not trusted is no outage.
+  const asTokenError = (error: TokenError): never => {
+    // An untrusted certificate is not an outage.
     throw error.code === 'ERR_TOKEN_REQUEST'
       ? errorWith(error, { outcome: 'not-sent' })
       : unavailable(error.message, error.status)
   }
-  const atLimit = () => unavailable(`${url.origin}${url.pathname} gave no answer within ${ms} ms`)
+  const atLimit = () => unavailable(`${url.origin}${url.pathname} did not respond within ${ms} ms`)
   const call = { url, headers: { Accept: 'application/json' } }
-  const pending = calls.send(call, { ...about, signal: ending.signal }).catch(notHad)
+  const pending = calls.send(call, { ...about, signal: ending.signal }).catch(asTokenError)
   try {
     const { status, text, address } = await withinLimit(pending, { clock, ms, holdsProcess, signal, atLimit })
     const metadata = isSuccess(status) ? documentIn(text) : undefined

@@ -14,13 +14,13 @@ import type { DPoPKey } from '../core/proofs.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import { checkCredential } from '../wire/credential.ts'
 import type { AuthenticatedClient } from './client-authentication.ts'
-import { MEANINGS, type Taught } from './error-meaning.ts'
+import { MEANINGS, type CustomErrors } from './error-meaning.ts'
 import type { OAuth2Options } from './oauth2-options.ts'
 import { proofKeyOf } from './proof-key.ts'
 
 export type GrantFunction = Extract<OAuth2Options['grant'], () => unknown>
 
-/** `asGiven`: checked with other options. */
+/** `asGiven`: validated together with other options. */
 const OPTIONS = {
   tokenEndpoint: asGiven,
   issuer: asGiven,
@@ -44,17 +44,17 @@ const OPTIONS = {
   transport: asGiven,
   allowInsecureHttp: checkedFlag,
 } satisfies Readers<{
-  // These are read into another shape.
+  // These are converted to another type.
   [Name in keyof OAuth2Options]: Name extends 'dpop' | 'errors' | 'parameters' ? unknown : OAuth2Options[Name]
 }>
 
 export type OAuth2Settings = ReturnType<typeof oauth2Settings>
 
-/** Checks the options and adds the defaults. @throws {TypeError | RangeError} naming the option, and its value unless it may be secret. */
+/** Validates the options and adds the defaults. @throws {TypeError | RangeError} naming the option, and its value unless it may be secret. */
 export function oauth2Settings(options: OAuth2Options) {
   for (const name of ['audience', 'resource'])
     if (Object.hasOwn(Object(options) as object, name))
-      throw new TypeError(`${name} is no option: write parameters: { ${name} }`)
+      throw new TypeError(`${name} is not an option: use parameters: { ${name} }`)
   const own = readOptions('The options of oauth2', options, OPTIONS, '')
   const { clientId, grant, account = clientId, refreshTokens = 'single-use' } = own
   return {
@@ -63,9 +63,9 @@ export function oauth2Settings(options: OAuth2Options) {
     client: checkedClient(own),
     account,
     refreshTokens,
-    /** Whether a refresh token that comes with client credentials is kept. */
-    keepsAll: own.refreshTokens !== undefined,
-    /** Whether the account is named by `clientId` alone, which many people share. */
+    /** Whether to keep a refresh token that was issued for client credentials. */
+    keepsRefreshToken: own.refreshTokens !== undefined,
+    /** Whether only `clientId` names the account, which many users share. */
     isUnnamed: own.account === undefined && grant !== 'client_credentials',
   }
 }
@@ -90,17 +90,17 @@ function checkedCallback(name: string, given: unknown) {
   return given as NonNullable<OAuth2Options['onAnswer']>
 }
 
-/** The addresses of a server, as far as the options name them. */
+/** The addresses of a server in the options. */
 export interface ServerAddresses {
   readonly tokenEndpoint: URL | undefined
   readonly revocationEndpoint: URL | undefined
-  /** An issuer that is given as text must be named by the metadata character by character. */
+  /** A string must equal the issuer in the metadata character by character. */
   readonly issuer: string | URL | undefined
   readonly allowInsecureHttp: boolean
 }
 
 const NO_ADDRESS =
-  'tokenEndpoint must be a URL, got undefined: is the environment variable set? Otherwise give tokenEndpoint or issuer'
+  'tokenEndpoint must be a URL, got undefined: is the environment variable set? Otherwise set tokenEndpoint or issuer'
 
 type Addresses = Pick<OAuth2Options, 'tokenEndpoint' | 'revocationEndpoint' | 'issuer'>
 
@@ -123,18 +123,18 @@ function checkedServer(own: Addresses, allowInsecureHttp: boolean): ServerAddres
   return { tokenEndpoint, revocationEndpoint, issuer, allowInsecureHttp }
 }
 
-function checkedErrors(errors: unknown = {}): Taught {
-  if (typeof errors === 'function') return { words: {}, judge: errors as Taught['judge'] }
+function checkedErrors(errors: unknown = {}): CustomErrors {
+  if (typeof errors === 'function') return { codes: {}, classify: errors as CustomErrors['classify'] }
   checkObject('errors', errors)
-  const words = { ...(errors as Taught['words']) }
-  for (const [word, meaning] of Object.entries(words)) checkChoice(`errors.${word}`, meaning, MEANINGS)
-  return { words, judge: undefined }
+  const codes = { ...(errors as CustomErrors['codes']) }
+  for (const [code, meaning] of Object.entries(codes)) checkChoice(`errors.${code}`, meaning, MEANINGS)
+  return { codes, classify: undefined }
 }
 
 type Client = Pick<OAuth2Options, 'clientId' | 'clientSecret' | 'clientAuthentication' | 'grant'>
 
 function checkedClient({ clientId, clientSecret, clientAuthentication, grant }: Client) {
-  // A public client may not use client credentials (RFC 6749, section 4.4): without a secret, an environment variable is not set.
+  // A public client must not use client credentials (RFC 6749, section 4.4), so a missing secret is an environment variable that is not set.
   const isPublic = clientSecret === undefined && grant !== 'client_credentials'
   const method = clientAuthentication ?? (isPublic ? 'none' : 'basic')
   if (typeof method !== 'function') checkChoice('clientAuthentication', method, ['basic', 'post', 'none'])
@@ -155,29 +155,29 @@ function checkedScope(scope: unknown = []): readonly string[] {
   throw new TypeError('scope must be words of visible ASCII characters without " and \\, with spaces between')
 }
 
-/** Parameters that other options, or the exchange, set. */
-const DECIDED = ['grant_type', 'client_id', 'client_secret', 'refresh_token', 'scope']
+/** Parameters that the exchange or other options set. */
+const RESERVED = ['grant_type', 'client_id', 'client_secret', 'refresh_token', 'scope']
 
 /** @returns A copy, sorted by name: the id of the source must not depend on the order. */
 function checkedParameters(parameters: object): [name: string, value: string][] {
   checkObject('parameters', parameters)
-  // URLSearchParams, a Map and a list would be sent as nothing.
+  // The entries of URLSearchParams, a Map or an array are no own members, so nothing would be sent.
   if (Symbol.iterator in parameters) throw new TypeError('parameters must be a plain object: use Object.fromEntries')
   return Object.entries(parameters)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]: [string, unknown]) => {
-      if (DECIDED.includes(name)) throw new TypeError(`parameters must not hold ${name}: there are options for it`)
+      if (RESERVED.includes(name)) throw new TypeError(`parameters must not contain ${name}: use its option`)
       checkText(`parameters.${name}`, value)
       return [name, value]
     })
 }
 
-/** @returns What the `grant` function gave. @throws {TypeError} that shows no value */
+/** @returns The parameters that the `grant` function returned. @throws {TypeError} that shows no value */
 export function checkedGrantParameters(given: unknown): Readonly<Record<string, string>> {
   checkObject('the parameters', given)
   const parameters = Object.assign(Object.create(null) as Record<string, string>, given)
   checkText('grant_type', parameters.grant_type)
-  // It would work once: the manager does not have this token, so each renewal would present the same one.
+  // That would work once: the manager does not have this refresh token, so each renewal would present the same one.
   if (parameters.grant_type === 'refresh_token')
     throw new TypeError("grant_type must not be refresh_token: use grant: 'login' and adopt() of the token manager")
   for (const [name, value] of Object.entries(parameters)) checkText(name, value)

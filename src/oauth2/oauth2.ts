@@ -14,22 +14,22 @@ import { fromFunction } from '../wire/credential.ts'
 import { rejection } from '../wire/error-response.ts'
 import { type TokenResponse, isSuccess } from '../wire/token-response.ts'
 import { TokenCalls } from '../wire/token-call.ts'
-import { AnswerReader } from './answer-reader.ts'
+import { ResponseReader } from './response-reader.ts'
 import { AuthorizationServer, type Endpoints } from './authorization-server.ts'
 import { authenticate } from './client-authentication.ts'
 import type { OAuth2Options } from './oauth2-options.ts'
 import { checkedGrantParameters, type OAuth2Settings, oauth2Settings } from './oauth2-settings.ts'
 import { documentIn, holdersOfToken, memberOf } from './document.ts'
-import { withProof } from './proven.ts'
-import { type ErrorResponse, errorResponseOf, type Judging } from './error-response.ts'
-import { saidAgain } from './saying.ts'
+import { withProof } from './with-proof.ts'
+import { type ErrorResponse, errorResponseOf, type ErrorRules } from './error-response.ts'
+import { markUnclear } from './unclear-response.ts'
 
 /**
  * A token source for any OAuth 2.0 token endpoint (RFC 6749, sections 2.3, 4.4, 5 and 6): with client credentials, with the
- * refresh tokens of a login that happened elsewhere (`adopt`), or with any other grant. `invalid_grant` on a refresh refuses the refresh token; the manager
- * then checks whether that is suspicious. `invalid_client` refuses the client; the manager keeps the refresh token.
+ * refresh tokens of a login that happened elsewhere (`adopt`), or with any other grant. `invalid_grant` on a refresh rejects the refresh token, and the manager
+ * checks whether that is suspicious. `invalid_client` rejects the client, and the manager keeps the refresh token.
  *
- * The source names no origin, because the API is rarely at the origin of the authorization server. Tokens go to the `baseURL` of
+ * The source has no origin, because the API is rarely at the origin of the authorization server. Tokens go to the `baseURL` of
  * the instance, or to the `origins` of `attachBearer`.
  *
  * @example
@@ -60,9 +60,9 @@ class OAuth2 implements TokenSource {
   readonly #settings: OAuth2Settings
   readonly #calls: TokenCalls
   readonly #server: AuthorizationServer
-  readonly #reader: AnswerReader
-  /** The server has refused `scope` at a refresh. */
-  #mayNotAsk = false
+  readonly #reader: ResponseReader
+  /** The server rejected `scope` in a refresh. */
+  #omitsScope = false
 
   constructor(settings: OAuth2Settings) {
     this.refreshTokens = settings.refreshTokens
@@ -72,13 +72,13 @@ class OAuth2 implements TokenSource {
     this.#settings = settings
     this.#calls = new TokenCalls(settings.transport)
     this.#server = new AuthorizationServer(settings.server, this.#calls)
-    this.#reader = new AnswerReader(settings)
+    this.#reader = new ResponseReader(settings)
     tellsCredentials(this, () => settings.client.clientSecret, settings.grant === 'client_credentials')
     if (settings.dpop) this.boundTo = settings.dpop.thumbprint
     if (this.#server.mayRevoke) this.revoke = (tokens, context) => this.#revoke(tokens, context)
   }
 
-  // An accessor, so that printing the source does not show the id.
+  // An accessor, so that the id is not printed with the source.
   get id(): string {
     const { grant, client, account, scope, parameters } = this.#settings
     const flow = typeof grant === 'function' ? 'other' : grant
@@ -86,15 +86,15 @@ class OAuth2 implements TokenSource {
   }
 
   async obtain(context: ExchangeContext): Promise<TokenGrant> {
-    const { grant, keepsAll } = this.#settings
+    const { grant, keepsRefreshToken } = this.#settings
     if (grant === 'login') throw loginRequired()
     const members =
       typeof grant === 'function'
         ? await fromFunction('grant', grant, checkedGrantParameters, context)
         : { grant_type: grant }
     const { refreshToken, refreshLifetimeMs, ...accessOnly } = await this.#exchange('obtain', members, context)
-    // The credentials can always obtain: a refresh token would only be one more secret to lose (RFC 6749, section 4.4.3).
-    if (!keepsAll || refreshToken === undefined) return accessOnly
+    // The credentials can always obtain, so a refresh token would only be one more secret (RFC 6749, section 4.4.3).
+    if (!keepsRefreshToken || refreshToken === undefined) return accessOnly
     return { ...accessOnly, refreshToken, ...(refreshLifetimeMs !== undefined && { refreshLifetimeMs }) }
   }
 
@@ -111,18 +111,21 @@ class OAuth2 implements TokenSource {
     const endpoints = await this.#server.endpoints(context)
     const presented = members.refresh_token
     const send = async () => {
-      const answer = await this.#call(endpoints, this.#bodyOf(members), context)
-      const isRotated = presented !== undefined && bringsOther(answer, presented)
-      return { answer, response: isRotated ? undefined : errorResponseOf(exchange, answer, this.#judging(context)) }
+      const response = await this.#call(endpoints, this.#bodyOf(members), context)
+      const isRotated = presented !== undefined && hasNewRefreshToken(response, presented)
+      return {
+        response,
+        errorResponse: isRotated ? undefined : errorResponseOf(exchange, response, this.#errorRules(context)),
+      }
     }
-    let { answer, response } = await send()
-    if (exchange === 'refresh' && response?.meaning === 'invalid_scope' && this.#leavesScopeOut(context))
-      ({ answer, response } = await send())
+    let { response, errorResponse } = await send()
+    if (exchange === 'refresh' && errorResponse?.meaning === 'invalid_scope' && this.#dropScope(context))
+      ({ response, errorResponse } = await send())
     try {
-      if (response) throw errorOfResponse(answer, response)
-      return this.#reader.grantIn(answer, context, presented)
+      if (errorResponse) throw errorOfResponse(response, errorResponse)
+      return this.#reader.grantIn(response, context, presented)
     } catch (error) {
-      throw this.login && exchange === 'refresh' ? await saidAgain(error as TokenError, answer) : error
+      throw this.login && exchange === 'refresh' ? await markUnclear(error as TokenError, response) : error
     }
   }
 
@@ -130,28 +133,28 @@ class OAuth2 implements TokenSource {
     const { scope, parameters } = this.#settings
     const body = new URLSearchParams(members)
     for (const [name, value] of parameters) if (!body.has(name)) body.set(name, value)
-    const isLeftOut = this.#mayNotAsk && members.refresh_token !== undefined
-    if (scope.length > 0 && !isLeftOut && !body.has('scope')) body.set('scope', scope.join(' '))
+    const isOmitted = this.#omitsScope && members.refresh_token !== undefined
+    if (scope.length > 0 && !isOmitted && !body.has('scope')) body.set('scope', scope.join(' '))
     return body
   }
 
   /**
-   * The person granted less than `scope` asks for, and a refresh must not ask for more (RFC 6749, section 6). Without `scope` it asks for what was
-   * granted.
+   * The user granted less than `scope`, and a refresh must not request more than was granted (RFC 6749, section 6). A refresh without `scope` requests what
+   * was granted.
    *
-   * @returns Whether `scope` was sent. From now on no refresh has it.
+   * @returns Whether `scope` was sent. Later refreshes omit it.
    */
-  #leavesScopeOut({ report }: ExchangeContext): boolean {
-    if (this.#mayNotAsk || this.#settings.scope.length === 0) return false
-    this.#mayNotAsk = true
+  #dropScope({ report }: ExchangeContext): boolean {
+    if (this.#omitsScope || this.#settings.scope.length === 0) return false
+    this.#omitsScope = true
     report?.(
       'unexpected-response',
-      'The server refuses scope at a refresh (invalid_scope): refreshes are sent without it',
+      'The server rejects scope in a refresh (invalid_scope): refreshes are sent without it',
     )
     return true
   }
 
-  #judging({ report }: ExchangeContext): Judging {
+  #errorRules({ report }: ExchangeContext): ErrorRules {
     return { errors: this.#settings.errors, needsLogin: this.login !== undefined, report }
   }
 
@@ -162,7 +165,7 @@ class OAuth2 implements TokenSource {
     return withProof(dpop.proofs, url, (proof) => this.#post(url, endpoints, body, context, { DPoP: proof }), context)
   }
 
-  /** Revokes the refresh token, and with it all its access tokens; without one the access token (RFC 7009, section 2.1). */
+  /** Revokes the refresh token, and with it all its access tokens; if there is none, the access token (RFC 7009, section 2.1). */
   async #revoke({ accessToken, refreshToken }: Tokens, context: ExchangeContext): Promise<void> {
     const token = refreshToken ?? accessToken
     if (token === undefined) return
@@ -170,10 +173,10 @@ class OAuth2 implements TokenSource {
     if (!endpoints.revocationEndpoint) throw noRevocation()
     const hint = refreshToken === undefined ? 'access_token' : 'refresh_token'
     const body = new URLSearchParams({ token, token_type_hint: hint })
-    const answer = await this.#post(endpoints.revocationEndpoint, endpoints, body, context)
-    const response = errorResponseOf('revoke', answer, this.#judging(context))
-    if (response) throw errorOfResponse(answer, response)
-    if (/^\s*</.test(answer.text)) throw noConfirmation(answer)
+    const response = await this.#post(endpoints.revocationEndpoint, endpoints, body, context)
+    const errorResponse = errorResponseOf('revoke', response, this.#errorRules(context))
+    if (errorResponse) throw errorOfResponse(response, errorResponse)
+    if (/^\s*</.test(response.text)) throw noConfirmation(response)
   }
 
   async #post(
@@ -183,17 +186,17 @@ class OAuth2 implements TokenSource {
     context: ExchangeContext,
     proof?: { readonly DPoP: string },
   ): Promise<TokenResponse> {
-    // A copy: a call that is made once more authenticates the client anew.
+    // A copy, because a repeated request authenticates the client again.
     const [body, headers] = [new URLSearchParams(members), new Headers()]
     await authenticate(this.#settings.client, issuer, body, headers, context)
-    const [type, text] = WRITTEN[this.#settings.body](body)
+    const [type, text] = ENCODERS[this.#settings.body](body)
     const own = { Accept: 'application/json', 'Content-Type': type, ...proof }
     return this.#calls.send({ url, body: text, headers: { ...Object.fromEntries(headers), ...own } }, context)
   }
 }
 
-/** Whether an answer of success has another refresh token than the one that was sent: then nothing else in it may cost that token (F345). */
-function bringsOther({ status, text }: TokenResponse, presented: string): boolean {
+/** Whether a successful response has a new refresh token. Then no other part of the response may discard it (F345). */
+function hasNewRefreshToken({ status, text }: TokenResponse, presented: string): boolean {
   const [document = documentIn(text)] = isSuccess(status) ? holdersOfToken(documentIn(text) ?? {}) : []
   const next = isSuccess(status) ? memberOf(document, 'refresh_token') : undefined
   return typeof next === 'string' && next !== '' && next !== presented
@@ -201,27 +204,27 @@ function bringsOther({ status, text }: TokenResponse, presented: string): boolea
 
 type Tokens = Parameters<NonNullable<TokenSource['revoke']>>[0]
 
-/** The media type and the text of a body. */
-const WRITTEN = {
+/** The media type and the text of the body. */
+const ENCODERS = {
   form: (body: URLSearchParams) => ['application/x-www-form-urlencoded', body.toString()],
   json: (body: URLSearchParams) => ['application/json', JSON.stringify(Object.fromEntries(body))],
 } as const satisfies Record<OAuth2Settings['body'], (body: URLSearchParams) => readonly [string, string]>
 
-function errorOfResponse(answer: TokenResponse, { failure, advice, serviceCode }: ErrorResponse): TokenError {
-  return rejection(answer, failure, advice, serviceCode)
+function errorOfResponse(response: TokenResponse, { failure, advice, serviceCode }: ErrorResponse): TokenError {
+  return rejection(response, failure, advice, serviceCode)
 }
 
 function loginRequired(): TokenError {
-  const message = 'A person must log in: pass the tokens of that login to adopt() of the token manager'
+  const message = 'The user must log in: pass the tokens of that login to adopt() of the token manager'
   return new TokenError('ERR_LOGIN_REQUIRED', message, { outcome: 'not-sent' })
 }
 
 function noRevocation(): TokenError {
-  const message = 'The metadata of issuer name no revocation_endpoint: give revocationEndpoint'
+  const message = 'The metadata of issuer have no revocation_endpoint: set revocationEndpoint'
   return new TokenError('ERR_TOKEN_REQUEST', message, { outcome: 'not-sent', revocation: 'no-endpoint' })
 }
 
 function noConfirmation({ address, status }: TokenResponse): TokenError {
-  const message = `The answer of ${address} confirms nothing: it is HTML; check revocationEndpoint`
+  const message = `The response from ${address} does not confirm the revocation: it is HTML; check revocationEndpoint`
   return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown', status })
 }

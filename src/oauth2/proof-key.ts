@@ -3,16 +3,16 @@ import { promisedThumbprint } from '../core/key-fit.ts'
 import { type GivenKey, isPromised, proofsOf } from '../core/proof-port.ts'
 import type { DPoPKey, Proofs } from '../core/proofs.ts'
 
-/** What a source needs of its key. */
+/** The key of a source. */
 export interface ProofKey {
   readonly proofs: Proofs
   readonly thumbprint: Promise<string>
 }
 
-/** @throws {TypeError} naming the option. What a promise brings is checked when it has come: until then no token call is made. */
+/** @throws {TypeError} naming the option. A promise is validated once it resolves; no token request is sent before. */
 export function proofKeyOf(given: GivenKey): ProofKey {
   if (!isPromised(given)) return { proofs: proofsOf('dpop', given), thumbprint: given.thumbprint }
-  const key = given.then(checked, notHad)
+  const key = given.then(checked, asTokenError)
   return { proofs: new PromisedProofs(key), thumbprint: promisedThumbprint(key) }
 }
 
@@ -29,8 +29,8 @@ class PromisedProofs implements Proofs {
     return this.#known.prove(...given)
   }
 
-  learn(...heard: Parameters<Proofs['learn']>): void {
-    this.#known?.learn(...heard)
+  learn(...given: Parameters<Proofs['learn']>): void {
+    this.#known?.learn(...given)
   }
 
   isOutdated(...given: Parameters<Proofs['isOutdated']>): boolean {
@@ -47,9 +47,9 @@ function checked(key: DPoPKey): DPoPKey {
   }
 }
 
-function notHad(cause: unknown): never {
+function asTokenError(cause: unknown): never {
   if (isTokenError(cause)) throw cause
-  throw unusable('The promise that was given as dpop was rejected', cause)
+  throw unusable('The promise passed as dpop was rejected', cause)
 }
 
 function unusable(message: string, cause: unknown): TokenError {

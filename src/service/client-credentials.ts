@@ -79,10 +79,10 @@ function readGrant(document: TokenDocument, { report }: ExchangeContext): TokenG
   const accessLifetimeMs = lifetimeMs(document, report)
   const tokenType = document.attribute('token_type')
   if (tokenType === undefined)
-    report?.('unexpected-response', 'The token answer names no token_type: Bearer is assumed')
+    report?.('unexpected-response', 'The token response has no token_type: Bearer is assumed')
   else if (typeof tokenType !== 'string' || tokenType.toLowerCase() !== 'bearer')
     throw document.wrong('attributes.token_type', 'Bearer')
-  if (!document.hasId) report?.('unexpected-response', 'The token answer has no id')
+  if (!document.hasId) report?.('unexpected-response', 'The token response has no id')
   return { accessToken, accessLifetimeMs }
 }
 
@@ -90,6 +90,6 @@ function lifetimeMs(document: TokenDocument, report: ExchangeContext['report']):
   const expiresIn = document.attribute('expires_in')
   const ms = lifetimeIn(expiresIn)
   if (ms === undefined) throw document.wrong('attributes.expires_in', 'a positive number of seconds')
-  if (typeof expiresIn === 'string') report?.('unexpected-response', 'The token answer gives expires_in as text')
+  if (typeof expiresIn === 'string') report?.('unexpected-response', 'The token response has expires_in as text')
   return ms
 }

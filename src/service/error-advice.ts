@@ -41,7 +41,7 @@ export function adviceFor(
   if (advice !== undefined) return advice
   if (failure.code === 'ERR_CREDENTIALS_REJECTED')
     return `check the credentials and baseUrl, and that the service speaks ${variant}`
-  if (failure.code === 'ERR_REFRESH_REJECTED') return 'the refresh token was refused'
+  if (failure.code === 'ERR_REFRESH_REJECTED') return 'the refresh token was rejected'
   const { status } = answer
   const hint =
     status === 404 || status === 410

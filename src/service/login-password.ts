@@ -114,7 +114,7 @@ class LoginPassword implements TokenSource {
     try {
       return await this.#login.ask()
     } catch (cause) {
-      const message = `The answer of ${address} could not be verified: the credentials function failed`
+      const message = `The response from ${address} could not be verified: the credentials function failed`
       throw new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'unknown', status, cause })
     }
   }
@@ -157,7 +157,7 @@ class LoginPassword implements TokenSource {
     { report }: ExchangeContext,
     presented?: string,
   ): RemarkedGrant {
-    const odd = (what: string) => report?.('unexpected-response', `The token answer ${what}`)
+    const odd = (what: string) => report?.('unexpected-response', `The token response ${what}`)
     const serviceNow = this.#serviceClock.at(sent, date)
     const next = document.attribute('refresh') ?? undefined
     const isRotated = presented !== undefined && typeof next === 'string' && next !== '' && next !== presented
@@ -214,6 +214,6 @@ function textOf(value: unknown): string {
 }
 
 function distrusted({ address, status }: TokenAnswer, why: string): TokenError {
-  const message = `The answer of ${address} cannot be trusted: ${why}`
+  const message = `The response from ${address} cannot be trusted: ${why}`
   return new TokenError('ERR_SIGNATURE', message, { outcome: 'unknown', status })
 }

@@ -81,7 +81,7 @@ export class TokenDocument {
   /** The error for an answer that cannot be used. It names no value of the answer, which may be a token. */
   unusable(why: string): TokenError {
     const { address, status, proxy } = this.#answer
-    const message = `The answer of ${address} cannot be used: ${why}${wayOf(proxy)}`
+    const message = `The response from ${address} cannot be used: ${why}${wayOf(proxy)}`
     return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown', status })
   }
 

@@ -64,7 +64,7 @@ export class FaultQueue {
 /** @returns The damaged body; the same body if it lacks that member. For `truncate` the sender cuts the body. */
 export function corrupted(kind: RequestKind, body: string, how: MetFault['corrupt']): string {
   if (how === 'json') return '<!doctype html><title>Not JSON</title>'
-  // A resource echoes the request, which may look like a token answer.
+  // A resource echoes the request, which may look like a token response.
   if (kind === 'resource') return body
   if (how === 'type') return body.replace('"type":"auth-token"', '"type":"auth-ticket"')
   if (how !== 'signature') return body

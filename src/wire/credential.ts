@@ -67,6 +67,6 @@ function functionFailed(name: string, thrown: unknown): TokenError {
   const stated = outcomeOf(error)
   // The manager respects a Retry-After only with these two outcomes.
   const outcome = stated === 'deferred' || stated === 'unknown-5xx' ? stated : 'not-sent'
-  const message = isTokenError(thrown) ? error.message : `The ${name} function failed: no token call was made`
+  const message = isTokenError(thrown) ? error.message : `The ${name} function failed: no token request was sent`
   return errorWith(error, { message, outcome, refreshToken: 'kept', loginReason: undefined })
 }

@@ -108,7 +108,7 @@ export class TokenCalls {
     const status = response.status || (typeof this.#transport.adapter === 'function' ? 0 : 300)
     const { text, flaw } = body
     if (isSuccess(status) && flaw !== undefined)
-      throw new TokenError('ERR_TOKEN_RESPONSE', `The response of ${address} is ${flaw}`, {
+      throw new TokenError('ERR_TOKEN_RESPONSE', `The response from ${address} is ${flaw}`, {
         outcome: 'unknown',
         status,
       })

@@ -135,7 +135,7 @@ describe.each(DOORS)('given $name, and promises of keys', ({ open }) => {
 
   it.each([
     ['brings no key', () => Promise.resolve('secret-of-nobody') as never, 'dpop must be a key of axios-evergreen/dpop'],
-    ['rejects', () => Promise.reject(new Error('secret-of-nobody')), 'The promise that was given as dpop was rejected'],
+    ['rejects', () => Promise.reject(new Error('secret-of-nobody')), 'The promise passed as dpop was rejected'],
   ])('when the promise of the source %s, then no token call is made, and the error says so', async (_, given, why) => {
     const { send, server } = await startWorld(given(), newKey())
     const error = await send('/orders')

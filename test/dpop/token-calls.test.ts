@@ -201,7 +201,7 @@ describe('given an answer whose token is of another type', () => {
       /token_type must be DPoP, got Bearer: the server has not bound/,
     ],
     ['something else, although there is a key', 'secret-of-nobody', true, /must be DPoP, got something else/],
-    ['DPoP, although there is no key', 'DPoP', false, /token_type must be Bearer, got DPoP: give the key as dpop/],
+    ['DPoP, although there is no key', 'DPoP', false, /token_type must be Bearer, got DPoP: pass the key as dpop/],
   ])('when it is %s, then the error names it', async (_, type, hasKey, message) => {
     const world = await startWorld()
     const { server, manage } = world

@@ -241,7 +241,7 @@ const NIGHTS: readonly Night[] = [
     cause: /token_type must be Bearer, got mac/,
     cure: ASK_OPERATOR,
   },
-  { night: '12: the response is empty', run: called([200, '']), cause: /it is no JSON object/, cure: ASK_OPERATOR },
+  { night: '12: the response is empty', run: called([200, '']), cause: /it is not a JSON object/, cure: ASK_OPERATOR },
   {
     night: '13: the API wants another audience',
     run: audience,

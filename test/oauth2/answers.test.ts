@@ -54,7 +54,7 @@ describe('given an answer of status 200 that can be used', () => {
     const one = source(without('expires_in'))
     expect(await exchanged(one)).toEqual({
       grant: { accessToken: 'issued-token', accessLifetimeMs: 300_000 },
-      reports: ['unexpected-response: The token answer has no expires_in: 300000 ms are assumed'],
+      reports: ['unexpected-response: The token response has no expires_in: 300000 ms are assumed'],
     })
     expect((await exchanged(one, 'r')).reports).toEqual([])
     const other = source(without('expires_in'), { defaultLifetimeMs: 60_000 })
@@ -62,11 +62,11 @@ describe('given an answer of status 200 that can be used', () => {
   })
 
   // Microsoft Entra v1, Apigee.
-  it('when it gives expires_in as text of digits, then that counts, and it is told once (F17)', async () => {
+  it('when it has expires_in as text of digits, then that counts, and it is told once (F17)', async () => {
     const one = source({ ...GRANT, expires_in: '060' })
     expect(await exchanged(one)).toEqual({
       grant: { accessToken: 'issued-token', accessLifetimeMs: 60_000 },
-      reports: ['unexpected-response: The token answer gives expires_in as text'],
+      reports: ['unexpected-response: The token response has expires_in as text'],
     })
     expect((await exchanged(one)).reports).toEqual([])
   })
@@ -74,7 +74,7 @@ describe('given an answer of status 200 that can be used', () => {
   it('when it has no token_type, then Bearer is assumed, and that is told once', async () => {
     const one = source(without('token_type'))
     expect((await exchanged(one)).reports).toEqual([
-      'unexpected-response: The token answer names no token_type: Bearer is assumed',
+      'unexpected-response: The token response has no token_type: Bearer is assumed',
     ])
     expect((await exchanged(one)).reports).toEqual([])
   })
@@ -82,7 +82,7 @@ describe('given an answer of status 200 that can be used', () => {
   it('when it lacks two things, then one report tells of both: a second within a minute would be dropped', async () => {
     const { reports } = await exchanged(source({ access_token: 'issued-token' }))
     expect(reports).toEqual([
-      'unexpected-response: The token answer names no token_type: Bearer is assumed; it has no expires_in: 300000 ms are assumed',
+      'unexpected-response: The token response has no token_type: Bearer is assumed; it has no expires_in: 300000 ms are assumed',
     ])
   })
 
@@ -102,7 +102,7 @@ describe('given an answer of status 200 that can be used', () => {
     expect(reports).toEqual(
       words === undefined
         ? []
-        : [`unexpected-response: The token answer grants less than was asked for: ${words} is missing from its scope`],
+        : [`unexpected-response: The token response grants less than requested: ${words} is missing from its scope`],
     )
   })
 })
@@ -112,9 +112,9 @@ describe('given an answer of status 200 that cannot be used', () => {
 
   it.each([
     ['HTML', ' <!doctype html><title>Log in</title>', 'it is HTML; check tokenEndpoint'],
-    ['nothing', '', 'it is no JSON object'],
-    ['a form, as of GitHub without Accept', 'access_token=hidden&token_type=bearer', 'it is no JSON object'],
-    ['a list', [GRANT], 'it is no JSON object'],
+    ['nothing', '', 'it is not a JSON object'],
+    ['a form, as of GitHub without Accept', 'access_token=hidden&token_type=bearer', 'it is not a JSON object'],
+    ['a list', [GRANT], 'it is not a JSON object'],
     ['no access_token', without('access_token'), 'access_token must be a non-empty string'],
     ['an empty access_token', { ...GRANT, access_token: '' }, 'access_token must be a non-empty string'],
     ['an access_token that is no text', { ...GRANT, access_token: 5 }, 'access_token must be a non-empty string'],
@@ -134,19 +134,19 @@ describe('given an answer of status 200 that cannot be used', () => {
       'expires_in must be a positive',
     ],
     ['a refresh_token that is no text', { ...GRANT, refresh_token: {} }, 'refresh_token must be a string'],
-    ['an error of several words', { ...GRANT, error: 'Bad code' }, 'it reports an error under a status of success'],
-    ['an error that is an object', { error: { code: 5 } }, 'it reports an error under a status of success'],
+    ['an error of several words', { ...GRANT, error: 'Bad code' }, 'it has an error although its status is a success'],
+    ['an error that is an object', { error: { code: 5 } }, 'it has an error although its status is a success'],
     [
       'a wrapped token (F194)',
       { data: { type: 'auth-token', attributes: {} } },
-      `it speaks no OAuth 2.0 (data): ${other}`,
+      `it is not OAuth 2.0 (data): ${other}`,
     ],
-    ['an errors document (F194)', { errors: [{ status: '400' }] }, `it speaks no OAuth 2.0 (errors): ${other}`],
+    ['an errors document (F194)', { errors: [{ status: '400' }] }, `it is not OAuth 2.0 (errors): ${other}`],
   ])('when it is %s, then nothing of it is used', async (_, answer, why) => {
     for (const refreshToken of [undefined, 'r']) {
       const error = await failureOf(exchanged(source(answer), refreshToken))
       expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', status: 200 })
-      expect(error.message).toContain(`The answer of ${ENDPOINT} cannot be used: `)
+      expect(error.message).toContain(`The response from ${ENDPOINT} cannot be used: `)
       expect(error.message).toContain(why)
       expect(`${error.message} ${JSON.stringify(error)}`).not.toMatch(/issued-token|hidden/)
     }
@@ -188,7 +188,7 @@ describe('given an answer that tells an instant, or a lifetime under another nam
 
   it('when an instant stands in expires_in, then that is told', async () => {
     const { reports } = await exchanged(source({ ...GRANT, expires_in: inAnHour }))
-    expect(reports).toEqual(['unexpected-response: The token answer gives an instant as expires_in'])
+    expect(reports).toEqual(['unexpected-response: The token response has an instant in expires_in'])
   })
 
   it('when the clock of this machine is wrong, then the Date of the answer counts', async () => {

@@ -71,10 +71,15 @@ describe.each(ADAPTERS)('given an issuer and no tokenEndpoint, and the %s adapte
   )
 
   it.each<[string, (origin: string) => Document | number | string, TokenErrorCode, string]>([
-    ['name another issuer', () => ({ ...metadata('https://hidden.example') }), 'ERR_TOKEN_REQUEST', 'issuer must be'],
-    ['name the issuer with a slash', (origin) => metadata(origin, '/'), 'ERR_TOKEN_REQUEST', 'issuer must be'],
-    ['name no issuer', () => ({}), 'ERR_TOKEN_REQUEST', 'issuer must be'],
-    ['name no token_endpoint', (origin) => ({ issuer: origin }), 'ERR_TOKEN_REQUEST', 'name no token_endpoint'],
+    [
+      'name another issuer',
+      () => ({ ...metadata('https://hidden.example') }),
+      'ERR_TOKEN_REQUEST',
+      'issuer must equal',
+    ],
+    ['name the issuer with a slash', (origin) => metadata(origin, '/'), 'ERR_TOKEN_REQUEST', 'issuer must equal'],
+    ['name no issuer', () => ({}), 'ERR_TOKEN_REQUEST', 'issuer must equal'],
+    ['have no token_endpoint', (origin) => ({ issuer: origin }), 'ERR_TOKEN_REQUEST', 'have no token_endpoint'],
     [
       'name a plain http endpoint',
       (origin) => metadata(origin, '', { token_endpoint: 'http://hidden.example/' }),
@@ -159,7 +164,7 @@ describe('given an issuer whose first address is of no use (F290)', () => {
     const server = await startServer(() => ({ [OAUTH]: metadata('https://hidden.example') }))
     const error = await failureOf(sourceOf(server.origin).obtain())
     expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent' })
-    expect(error.message).toContain('issuer must be the very text')
+    expect(error.message).toContain('issuer must equal the issuer')
   })
 })
 
@@ -185,7 +190,7 @@ describe('given an issuer that never answers', () => {
     const error = await failure
     expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent' })
     expect(error.message).toBe(
-      `The metadata of issuer cannot be had: ${server.origin}${OPENID} gave no answer within 300 ms`,
+      `The metadata of issuer could not be fetched: ${server.origin}${OPENID} did not respond within 300 ms`,
     )
     expect(arrived).toEqual([OAUTH, OPENID])
     await tokens.close()

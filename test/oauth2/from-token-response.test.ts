@@ -50,11 +50,11 @@ describe('given the raw answer of a token endpoint', () => {
   })
 
   it.each<[unknown, { receivedAt?: number } | undefined, new () => Error, string]>([
-    ['a=b', undefined, TypeError, 'The answer must be an object, got string'],
-    [null, undefined, TypeError, 'The answer must be an object, got null'],
-    [{}, undefined, TypeError, 'The answer must have access_token or refresh_token'],
-    [{ accessToken: 'a' }, undefined, TypeError, 'The answer must have access_token or refresh_token'],
-    [{ error: 'invalid_grant' }, undefined, TypeError, 'The answer must have access_token or refresh_token'],
+    ['a=b', undefined, TypeError, 'The response must be an object, got string'],
+    [null, undefined, TypeError, 'The response must be an object, got null'],
+    [{}, undefined, TypeError, 'The response must have access_token or refresh_token'],
+    [{ accessToken: 'a' }, undefined, TypeError, 'The response must have access_token or refresh_token'],
+    [{ error: 'invalid_grant' }, undefined, TypeError, 'The response must have access_token or refresh_token'],
     [{ access_token: { hidden: 1 } }, undefined, TypeError, 'access_token must be a string, got object'],
     [{ refresh_token: 5 }, undefined, TypeError, 'refresh_token must be a string, got number'],
     [{ access_token: 'a', expires_in: '1h' }, undefined, TypeError, 'expires_in must be a number of seconds'],

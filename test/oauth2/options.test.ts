@@ -12,7 +12,7 @@ const refused = (options: object) => misuse(() => oauth2({ ...given, ...options 
 describe('given options that are wrong', () => {
   it.each([
     [{ tokenEndpoint: undefined }, 'tokenEndpoint must be a URL, got undefined: is the environment variable set?'],
-    [{ tokenEndpoint: undefined }, 'give tokenEndpoint or issuer'],
+    [{ tokenEndpoint: undefined }, 'set tokenEndpoint or issuer'],
     [{ tokenEndpoint: '/token' }, "tokenEndpoint must be an absolute http or https URL, got '/token'"],
     [{ tokenEndpoint: 'http://login.example/token' }, 'tokenEndpoint must be https, got http://login.example/token; '],
     [{ tokenEndpoint: `${ENDPOINT}#here` }, 'tokenEndpoint must have no fragment'],
@@ -52,13 +52,13 @@ describe('given options that are wrong', () => {
     [{ parameters: 'audience=x' }, 'parameters must be an object, got string'],
     [{ parameters: new URLSearchParams('audience=x') }, 'parameters must be a plain object: use Object.fromEntries'],
     [{ parameters: { audience: undefined } }, 'parameters.audience must be a string, got undefined'],
-    [{ parameters: { scope: 'read' } }, 'parameters must not hold scope: there are options for it'],
-    [{ parameters: { grant_type: 'password' } }, 'parameters must not hold grant_type: there are options for it'],
+    [{ parameters: { scope: 'read' } }, 'parameters must not contain scope: use its option'],
+    [{ parameters: { grant_type: 'password' } }, 'parameters must not contain grant_type: use its option'],
     [{ account: '' }, 'account must not be empty'],
     [{ issuer: '' }, 'issuer must not be empty'],
     [{ transport: { timeout: 5 } }, 'transport has no timeout'],
     [{ allowInsecureHttp: 'yes' }, "allowInsecureHttp must be true or false, got 'yes'"],
-    [{ audience: 'api' }, 'audience is no option: write parameters: { audience }'],
+    [{ audience: 'api' }, 'audience is not an option: use parameters: { audience }'],
     [{ tenant: 'api' }, "there is no 'tenant'"],
   ])('when they are %j, then the error names the option', (options, message) => {
     const error = refused(options)

@@ -1,7 +1,7 @@
 /** What the manager must make of an answer to the refresh of a login. */
 export type Wanted =
   | 'used' // its tokens serve
-  | 'login required' // the refresh token was refused
+  | 'login required' // the refresh token was rejected
   | 'the person' // the server wants the person: login required, and nothing is suspicious
   | 'client refused' // ERR_CREDENTIALS_REJECTED, the refresh token is kept
   | 'unclear' // ERR_CREDENTIALS_REJECTED: kept, and given up if the server says the same for ten minutes

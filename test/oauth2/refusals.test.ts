@@ -32,7 +32,7 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
     credentials,
     `${refresh} refused`,
     `${refresh} refused`,
-    'the refresh token was refused',
+    'the refresh token was rejected',
   ],
   [
     403,
@@ -40,12 +40,12 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
     credentials,
     `${refresh} refused`,
     `${refresh} refused`,
-    'the refresh token was refused',
+    'the refresh token was rejected',
   ],
   [401, word('invalid_client'), credentials, `${credentials} kept`, `${credentials} kept`, 'clientAuthentication'],
   [400, word('invalid_client'), credentials, `${credentials} kept`, `${credentials} kept`, 'clientAuthentication'],
   [400, word('unauthorized_client'), credentials, `${refresh} kept`, credentials, 'this grant to this client'],
-  [400, word('unsupported_grant_type'), request, `${refresh} kept`, request, 'does not know this grant'],
+  [400, word('unsupported_grant_type'), request, `${refresh} kept`, request, 'does not support this grant'],
   [400, word('invalid_scope'), request, `${refresh} kept`, request, 'check scope'],
   [400, word('invalid_target'), request, `${refresh} kept`, request, 'check audience and resource'],
   [400, word('invalid_request'), request, `${request} kept`, request, 'check parameters'],
@@ -56,7 +56,7 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
     credentials,
     `${refresh} unusable`,
     `${refresh} refused interaction`,
-    'refresh token was refused',
+    'refresh token was rejected',
   ],
   [
     400,
@@ -69,7 +69,7 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   [400, word('server_error'), unavailable, `${unavailable} kept`, `${unavailable} kept`, 'the token service failed'],
   [200, word('general_error'), unavailable, `${unavailable} kept`, `${unavailable} kept`, 'the token service failed'],
   [200, word('ratelimited'), throttled, `${throttled} kept`, `${throttled} kept`, 'too many token requests'],
-  [400, word('use_dpop_nonce'), unavailable, `${unavailable} kept`, `${unavailable} kept`, 'give dpop'],
+  [400, word('use_dpop_nonce'), unavailable, `${unavailable} kept`, `${unavailable} kept`, 'set dpop'],
   [400, { message: 'hidden-value' }, credentials, `${refresh} unusable`, credentials, ''],
   [400, word('hidden-value'), credentials, `${refresh} unusable`, credentials, ''],
   // Answers that the token service itself would not give.
@@ -156,7 +156,7 @@ describe('given an answer that refuses (F291)', () => {
 
   it('when it wants the person of a login, then the message says so', async () => {
     const error = await refused(400, word('interaction_required'), { refreshToken: 'r', grant: 'login' })
-    expect(error.message).toContain('interaction_required: the server wants the person to log in')
+    expect(error.message).toContain('interaction_required: the server requires the user to log in')
   })
 
   it('when it reports under 200 an error of two words that the option `errors` teaches, then it means what is taught (F203)', async () => {
@@ -194,7 +194,7 @@ describe('given an answer that refuses (F291)', () => {
   it('when it is that of the specification, then the error says which source speaks it (F194)', async () => {
     const error = await refused(415, { errors: [{ status: '415', detail: 'hidden-value' }] })
     expect(error.message).toBe(
-      `${ENDPOINT} answered 415: it speaks no OAuth 2.0 (errors): is this the service of clientCredentials() and loginPassword() of axios-evergreen?`,
+      `${ENDPOINT} answered 415: it is not OAuth 2.0 (errors): is this the service of clientCredentials() and loginPassword() of axios-evergreen?`,
     )
   })
 })
@@ -202,11 +202,11 @@ describe('given an answer that refuses (F291)', () => {
 describe('given the refresh of a login, and an answer that says nothing known of the refresh token (F289)', () => {
   const login = { refreshToken: 'r', grant: 'login' } as const
   const later =
-    'If it says the same for ten minutes, a login is required. The option errors of oauth2 teaches what its words mean'
+    'If the server returns the same for ten minutes, a login is required. The option errors of oauth2 maps its error codes'
 
   it('when its words are not known, then the message says so, what follows, and what teaches them', async () => {
     const error = await refused(400, word('hidden-value'), login)
-    const unknown = 'the server refuses the refresh token in words that are not known'
+    const unknown = 'the server rejects the refresh token with an unknown error code'
     expect(error.message).toBe(`${ENDPOINT} answered 400: ${unknown}. ${later}`)
   })
 

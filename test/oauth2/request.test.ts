@@ -165,7 +165,7 @@ describe('given a way to authenticate the client', () => {
     }
     const error = await failureOf(exchanged(sourceBehind(answering('{}'), { clientAuthentication })))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent' })
-    expect(error.message).toBe('The clientAuthentication function failed: no token call was made')
+    expect(error.message).toBe('The clientAuthentication function failed: no token request was sent')
   })
 })
 

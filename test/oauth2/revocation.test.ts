@@ -78,7 +78,7 @@ describe('given a source without a revocationEndpoint', () => {
     )
     const source = oauth2({ issuer: server.origin, ...client })
     answers.push({ token_endpoint: `${server.origin}/token` })
-    expect((await failureOf(source.revoke!(TOKENS, context()))).message).toContain('name no revocation_endpoint')
+    expect((await failureOf(source.revoke!(TOKENS, context()))).message).toContain('have no revocation_endpoint')
     source.reset!()
     answers.push({ token_endpoint: `${server.origin}/token`, revocation_endpoint: `${server.origin}/revoke` })
     await source.revoke!(TOKENS, context())

@@ -189,8 +189,8 @@ describe('given the option errors', () => {
 
   it.each<[string, () => unknown, string]>([
     ['throws', () => fail('refresh-of-nobody'), 'threw'],
-    ['gives a word that is none', () => 'refresh-of-nobody', 'gave none of its words'],
-    ['gives a promise', () => Promise.reject(new Error('refresh-of-nobody')), 'gave none of its words'],
+    ['gives a word that is none', () => 'refresh-of-nobody', 'returned an unknown error code'],
+    ['gives a promise', () => Promise.reject(new Error('refresh-of-nobody')), 'returned an unknown error code'],
   ])('when the function %s, then the table decides, and an anomaly says so', async (_, judge, what) => {
     const { asking, told } = await loginAt(() => [400, { error: 'invalid_client' }], { errors: judge as never })
     expect(await asking(1)).toEqual(['ERR_CREDENTIALS_REJECTED'])

@@ -270,7 +270,9 @@ describe('given a 200 that carries no token', () => {
     ],
   ])('when it holds %s, then it is refused (F60, F61, F62)', async (_, body, why) => {
     await expectUnusable(body, why)
-    expect((await failureOf(reading(body))).message.startsWith(`The answer of ${ADDRESS} cannot be used: `)).toBe(true)
+    expect((await failureOf(reading(body))).message.startsWith(`The response from ${ADDRESS} cannot be used: `)).toBe(
+      true,
+    )
   })
 
   it.each([

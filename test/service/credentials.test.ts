@@ -206,7 +206,7 @@ describe('given a function that provides credentials', () => {
     const { source, sent } = recording({ credentials })
     const error = await failureOf(obtain(source))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent', retryable: true })
-    expect(error.message).toBe('The credentials function failed: no token call was made')
+    expect(error.message).toBe('The credentials function failed: no token request was sent')
     expect(sent).toEqual([])
     if (cause) expect(error.cause).toMatchObject(cause)
     else expect(error.cause).toBeUndefined()
@@ -242,7 +242,7 @@ describe('given a function that provides credentials', () => {
     await clock.advance(700)
     const error = await failure
     expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent' })
-    expect(error.message).toContain('The credentials function gave no answer within 700 ms: no token call was made')
+    expect(error.message).toContain('The credentials function gave no answer within 700 ms: no token request was sent')
     expect(sent).toEqual([])
     await tokens.close()
   })

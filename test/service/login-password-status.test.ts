@@ -115,7 +115,7 @@ const TABLE: Row[] = [
   },
   // 7.3
   {
-    ...rows('refresh', { ...refused, refreshToken: 'refused' }, /the refresh token was refused$/, [401])[0]!,
+    ...rows('refresh', { ...refused, refreshToken: 'refused' }, /the refresh token was rejected$/, [401])[0]!,
     serviceCode: '2007',
   },
   // both
@@ -127,8 +127,8 @@ const TABLE: Row[] = [
     /check the credentials and baseUrl, and that the service speaks Variant B \(login and password\)$/,
     [401, 403],
   ),
-  ...rows('refresh', { ...refused, refreshToken: 'unusable' }, /the refresh token was refused$/, [400]),
-  ...rows('refresh', { ...refused, refreshToken: 'kept' }, /the refresh token was refused$/, [403]),
+  ...rows('refresh', { ...refused, refreshToken: 'unusable' }, /the refresh token was rejected$/, [400]),
+  ...rows('refresh', { ...refused, refreshToken: 'kept' }, /the refresh token was rejected$/, [403]),
   ...rows('refresh', throttled, /too many token requests: let all processes of the account share a store$/, [429]),
   ...rows('obtain', misdirected, retired, [404, 410]),
   ...rows('obtain', misdirected, variant, [405, 415, 422]),

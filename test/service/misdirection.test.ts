@@ -36,7 +36,7 @@ describe('given an OAuth 2.0 server behind clientCredentials', () => {
     const failure = await failureOf(obtain(sourceBehind(answering(body))))
     expect(failure).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown' })
     expect(failure.message).toBe(
-      `The answer of https://tokens.example/api/token/ cannot be used: an OAuth 2.0 server answered (access_token), ${OAUTH}`,
+      `The response from https://tokens.example/api/token/ cannot be used: an OAuth 2.0 server answered (access_token), ${OAUTH}`,
     )
   })
 

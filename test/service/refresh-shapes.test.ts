@@ -26,7 +26,7 @@ describe('given an endpoint and a refresh', () => {
     expect(urls).toEqual(['https://tokens.example/api/token/refresh/'])
   })
 
-  it.each([400, 401, 403])('when it is answered with %i, then the refresh token was refused', async (status) => {
+  it.each([400, 401, 403])('when it is answered with %i, then the refresh token was rejected', async (status) => {
     const endpoint = refreshAt(async (config) => response(config, '{"code":"2007"}', status))
     expect(await failureOf(endpoint.post('refresh', { refresh: 'r' }, context()))).toMatchObject({
       code: 'ERR_REFRESH_REJECTED',

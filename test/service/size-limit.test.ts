@@ -25,7 +25,7 @@ const tooLarge = (address: string) => ({
   code: 'ERR_TOKEN_RESPONSE',
   outcome: 'unknown',
   retryable: true,
-  message: expect.stringMatching(new RegExp(`^The response of ${address} .* than 65536 bytes$`)),
+  message: expect.stringMatching(new RegExp(`^The response from ${address} .* than 65536 bytes$`)),
 })
 
 const ENCODINGS: [string, (text: string) => Buffer][] = [

@@ -5,23 +5,23 @@ import { person } from '../login/person.ts'
 import { contextIn, contextText, type LoginContext, unknownContext } from './login-context.ts'
 import { oauth2 } from './oauth2.ts'
 
-export interface LoginsOptions {
+export interface LoginSourceOptions {
   readonly id: string
   readonly account: string
   readonly allowInsecureHttp: boolean
-  /** Says how a person logs in, for messages. */
+  /** How a user logs in, for messages. */
   readonly logIn: string
-  /** Finds the server of a login whose context names none. @throws {TokenError} Nothing was sent then. */
-  readonly found: (context: LoginContext, exchange: ExchangeContext) => Promise<LoginContext>
-  /** The server no longer knows the client of a login. */
+  /** Finds the server of a login whose context has none. @throws {TokenError} No token request was sent then. */
+  readonly findServer: (context: LoginContext, exchange: ExchangeContext) => Promise<LoginContext>
+  /** Called when the server no longer knows the client of a login. */
   readonly onUnknownClient: () => unknown
-  /** Authenticates the client in a way of its own. */
+  /** Authenticates the client, instead of its secret. */
   readonly write?: ((...given: [Headers, URLSearchParams, string, object]) => void | Promise<void>) | undefined
 }
 
-/** A source whose server and client come with the tokens, as their `context`: the process that refreshes need not be the one that logged in. */
-export function sourceOfLogins(options: LoginsOptions): LoginSource {
-  const { id, logIn, found, onUnknownClient } = options
+/** A source whose server and client are stored with the tokens, as their `context`, so that any process can refresh. */
+export function loginSource(options: LoginSourceOptions): LoginSource {
+  const { id, logIn, findServer, onUnknownClient } = options
   let last: { readonly text: string | undefined; readonly context: string; readonly source: TokenSource } | undefined
   const sourceFor = async (about: ExchangeContext) => {
     if (last && last.text === about.context) return last
@@ -29,7 +29,7 @@ export function sourceOfLogins(options: LoginsOptions): LoginSource {
     if (context.tokenEndpoint === undefined && context.clientId) {
       const { waitsFor } = internalOf(about)
       waitsFor?.('The metadata of the server')
-      context = await found(context, about)
+      context = await findServer(context, about)
       waitsFor?.(undefined)
     }
     return (last = { text: about.context, context: contextText(context), source: sourceOf(context, options) })
@@ -38,7 +38,7 @@ export function sourceOfLogins(options: LoginsOptions): LoginSource {
     id,
     login: person,
     obtain: () =>
-      Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', `A person must ${logIn}`, { outcome: 'not-sent' })),
+      Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', `The user must ${logIn}`, { outcome: 'not-sent' })),
     async refresh(refreshToken, about) {
       try {
         const { source, context } = await sourceFor(about)
@@ -56,8 +56,11 @@ export function sourceOfLogins(options: LoginsOptions): LoginSource {
   }
 }
 
-/** @throws {TokenError} if nobody could refresh tokens of this context. */
-function sourceOf(context: LoginContext, { account, write, allowInsecureHttp, logIn }: LoginsOptions): TokenSource {
+/** @throws {TokenError} if tokens with this context cannot be refreshed. */
+function sourceOf(
+  context: LoginContext,
+  { account, write, allowInsecureHttp, logIn }: LoginSourceOptions,
+): TokenSource {
   const { clientId, clientSecret, clientAuthentication, resource } = context
   const { tokenEndpoint = '', revocationEndpoint, issuer = '' } = context
   const authentication = write
@@ -71,7 +74,7 @@ function sourceOf(context: LoginContext, { account, write, allowInsecureHttp, lo
       ...{ tokenEndpoint, revocationEndpoint, issuer, clientId, account, allowInsecureHttp, grant: 'login' },
       ...authentication,
       ...(resource !== undefined && { parameters: { resource } }),
-      // The client belongs to the login. If the server no longer knows it, no refresh can succeed.
+      // The client belongs to the login. If the server no longer knows the client, no refresh can succeed.
       errors: { invalid_client: 'invalid_grant' },
     }),
   )

@@ -1,0 +1,33 @@
+import { quietly } from '../core/thrown.ts'
+import type { ExchangeContext } from '../core/token-source.ts'
+import type { Members } from './document.ts'
+import { type ErrorFunction, MEANINGS } from './error-meaning.ts'
+import type { ErrorMeaning } from './oauth2-options.ts'
+
+/**
+ * Calls the function of the option `errors` to classify a response.
+ *
+ * @returns Undefined if it returns `undefined`, throws, or returns an unknown value. The last two are reported as an anomaly.
+ */
+export function customMeaning(
+  classify: ErrorFunction | undefined,
+  status: number,
+  document: Members | undefined,
+  report: ExchangeContext['report'],
+): ErrorMeaning | undefined {
+  if (!classify) return undefined
+  const members = Object.freeze(Object.assign(Object.create(null) as Record<string, unknown>, document))
+  let custom: unknown = THREW
+  quietly(() => (custom = classify({ status, members })))
+  // An unhandled rejection would end the process.
+  if (custom instanceof Promise) custom.catch(() => undefined)
+  const known = MEANINGS.find((meaning) => meaning === custom)
+  if (custom !== undefined && known === undefined)
+    report?.(
+      'unexpected-response',
+      `The function errors of oauth2 ${custom === THREW ? 'threw' : 'returned an unknown error code'}`,
+    )
+  return known
+}
+
+const THREW = Symbol('threw')

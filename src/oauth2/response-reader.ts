@@ -1,0 +1,159 @@
+import { TokenError } from '../core/errors.ts'
+import { quietly } from '../core/thrown.ts'
+import { type ExchangeContext, REMARKS, type RemarkedGrant } from '../core/token-source.ts'
+import type { TokenResponse } from '../wire/token-response.ts'
+import { CHANGED, wayOf } from '../wire/error-response.ts'
+import { parseHttpDate } from '../wire/http-date.ts'
+import {
+  documentIn,
+  formIn,
+  holdersOfToken,
+  memberOf,
+  type Members,
+  otherProtocol,
+  subjectIn,
+  TWO_HOLDERS,
+} from './document.ts'
+import { ACCESS, lifetimeAmong, refreshLifetimeIn, type FoundLifetime } from './lifetimes.ts'
+import type { OAuth2Settings } from './oauth2-settings.ts'
+
+/** Reads the responses of one token endpoint. */
+export class ResponseReader {
+  readonly #scope: readonly string[]
+  readonly #defaultLifetimeMs: number
+  readonly #onAnswer: OAuth2Settings['onAnswer']
+  readonly #isBound: boolean
+  /** Each problem is reported once. */
+  readonly #reported = new Set<string>()
+
+  constructor({ scope, defaultLifetimeMs, onAnswer, dpop }: OAuth2Settings) {
+    this.#scope = scope
+    this.#defaultLifetimeMs = defaultLifetimeMs
+    this.#onAnswer = onAnswer
+    this.#isBound = dpop !== undefined
+  }
+
+  /**
+   * Reads a response of status 2xx (RFC 6749, section 5.1) part by part: if only the access token is unusable, the refresh token is kept (F345).
+   *
+   * @param presented The refresh token that was sent. If the response has another one, an unusable lifetime counts as absent.
+   * @throws {TokenError} `ERR_TOKEN_RESPONSE` if a member is missing or unusable, and there is no refresh token.
+   */
+  grantIn(response: TokenResponse, context: ExchangeContext, presented?: string): RemarkedGrant {
+    const unusable = (why: string) => unusableResponse(response, why)
+    const whole = documentIn(response.text)
+    const read = whole ?? formIn(response.text)
+    if (!read) throw unusable(/^\s*</.test(response.text) ? 'it is HTML; check tokenEndpoint' : NO_JSON)
+    const [document = read, another] = holdersOfToken(read)
+    if (another) throw unusable(TWO_HOLDERS)
+    const refreshToken = memberOf(document, 'refresh_token') ?? ''
+    if (typeof refreshToken !== 'string') throw unusable(`refresh_token must be a string${CHANGED}`)
+    const isRotated = presented !== undefined && refreshToken !== '' && refreshToken !== presented
+    const now = parseHttpDate(response.headers.get('date')) ?? context.clock.wallNow()
+    const refreshLifetimeMs = refreshLifetimeIn(document, now)
+    const subject = subjectIn(document)
+    const others = {
+      ...(refreshToken !== '' && { refreshToken }),
+      ...(refreshToken !== '' && refreshLifetimeMs !== undefined && { refreshLifetimeMs }),
+      ...(subject !== undefined && { subject }),
+    }
+    const flaw = whole ? this.#accessTokenProblem(document) : NO_JSON
+    if (flaw !== undefined && refreshToken === '') throw unusable(flaw)
+    if (flaw !== undefined)
+      return { accessToken: '', accessLifetimeMs: 0, ...others, [REMARKS]: { flaw: unusable(flaw) } }
+    const found = accessLifetime(document, [now, context.clock.wallNow()])
+    if (!found && !isRotated && memberOf(document, 'expires_in') !== undefined)
+      throw unusable(`expires_in must be a positive number of seconds${CHANGED}`)
+    const accessLifetimeMs = found?.ms ?? this.#defaultLifetimeMs
+    this.#report(this.#problemsIn(document, found, accessLifetimeMs), context.report)
+    this.#callOnAnswer(document)
+    const accessToken = memberOf(document, 'access_token') as string
+    // Microsoft Entra
+    const refreshAfterMs = lifetimeAmong(document, ['refresh_in'], now)?.ms ?? 0
+    const due = refreshAfterMs > 0 && { refreshAfterMs }
+    return {
+      accessToken,
+      accessLifetimeMs,
+      ...due,
+      ...others,
+      ...(!found && { [REMARKS]: { isLifetimeAssumed: true } }),
+    }
+  }
+
+  /** @returns Why the access token is unusable. */
+  #accessTokenProblem(document: Members): string | undefined {
+    if (memberOf(document, 'error') !== undefined) return 'it has an error although its status is a success'
+    const accessToken = memberOf(document, 'access_token')
+    if (typeof accessToken !== 'string' || accessToken === '')
+      return otherProtocol(document) ?? `access_token must be a non-empty string${CHANGED}`
+    return otherTypeThan(this.#isBound ? DPOP : BEARER, memberOf(document, 'token_type'))
+  }
+
+  #problemsIn(document: Members, lifetime: FoundLifetime | undefined, ms: number): string[] {
+    const expiresIn = memberOf(document, 'expires_in')
+    const missing = this.#missingScopes(memberOf(document, 'scope'))
+    const problems = {
+      'has no token_type: Bearer is assumed': memberOf(document, 'token_type') === undefined,
+      [`has no expires_in: ${ms} ms are assumed`]: !lifetime && expiresIn === undefined,
+      [`has no lifetime in expires_in: ${ms} ms are assumed`]: !lifetime && expiresIn !== undefined,
+      'has expires_in as text': lifetime?.name === 'expires_in' && typeof expiresIn === 'string',
+      'has an instant in expires_in': lifetime?.name === 'expires_in' && lifetime.ms !== Number(expiresIn) * 1_000,
+      [`grants less than requested: ${missing.join(' ')} is missing from its scope`]: missing.length > 0,
+    }
+    return Object.keys(problems).filter((what) => problems[what])
+  }
+
+  #callOnAnswer(document: Members): void {
+    const members = Object.freeze(Object.assign(Object.create(null) as Members, document))
+    const returned: unknown = quietly(() => this.#onAnswer?.(members))
+    if (returned instanceof Promise) returned.catch(() => undefined)
+  }
+
+  /** @returns The requested scope tokens that are missing from the response; none if the response names no scope. */
+  #missingScopes(scope: unknown): string[] {
+    if (typeof scope !== 'string') return []
+    // GitHub, Shopify and Slack separate the scope tokens by commas.
+    const granted = scope.split(/[ ,]/)
+    return this.#scope.filter((one) => !granted.includes(one) && !UNLISTED.test(one))
+  }
+
+  #report(problems: readonly string[], report: ExchangeContext['report']): void {
+    const unreported = problems.filter((what) => !this.#reported.has(what))
+    if (unreported.length === 0) return
+    for (const what of unreported) this.#reported.add(what)
+    report?.('unexpected-response', `The token response ${unreported.join('; it ')}`)
+  }
+}
+
+const NO_JSON = `it is not a JSON object${CHANGED}`
+
+/** @param nows The service's time; then ours, in case an instant is unusable by the clock of the service. */
+function accessLifetime(document: Members, nows: readonly number[]): FoundLifetime | undefined {
+  const found = ACCESS.flatMap((name) => nows.map((now) => lifetimeAmong(document, [name], now)))
+  return found.find((one) => one && one.ms > 0)
+}
+
+/** Some servers grant these scope tokens without naming them in the response. */
+const UNLISTED = /^(openid|offline_access|.*\/\.default)$/
+
+/** `bot` and `user` name the owner of the token at Slack. `N_A`: RFC 8693, section 2.2.1. */
+const BEARER = /^(bearer(token)?|bot|user|n_a)$/i
+
+const DPOP = /^dpop$/i
+
+/** @returns A message if the token has another type. It does not quote an unknown type, which may be a secret. */
+function otherTypeThan(wanted: typeof BEARER, given: unknown): string | undefined {
+  const isText = typeof given === 'string'
+  if (isText ? wanted.test(given) : given === undefined && wanted === BEARER) return undefined
+  const found = ['Bearer', 'DPoP', 'mac', 'pop'].find((type) => isText && given.toLowerCase() === type.toLowerCase())
+  const received = found ?? (given === undefined ? 'none' : 'something else')
+  if (wanted === DPOP)
+    return `token_type must be DPoP, got ${received}: the server has not bound the token to the key of dpop`
+  return `token_type must be Bearer, got ${received}${received === 'DPoP' ? ': pass the key as dpop' : CHANGED}`
+}
+
+/** @param why Must not quote values of the response, which may be tokens. */
+function unusableResponse({ address, status, proxy }: TokenResponse, why: string): TokenError {
+  const message = `The response from ${address} cannot be used: ${why}${wayOf(proxy)}`
+  return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown', status })
+}
