@@ -14,7 +14,11 @@ export const REMOVALS = {
   // And whoever reads an older one writes nothing back.
   'version and R11': [
     ['record/record-views.ts', '(state.version > seen.seenVersion ||', '(state.version !== seen.seenVersion ||'],
-    ['store/stored-state.ts', 'withSeen(known.state, this.#seen, known.reading)', 'known.state'],
+    ['store/stored-state.ts', 'withSeen(known.state, this.seen, known.reading)', 'known.state'],
+  ],
+  // Whoever sees its own clock jump believes that the lease of another owner has expired.
+  'a clock that jumps': [
+    ['store/shared-record.ts', 'distrustsClock: this.#distrustsClock(ttlMs)', 'distrustsClock: false'],
   ],
   R1: [['record/lost-writes.ts', 'pair && state.epoch !== undefined ? lostSince(pair, epochAt) : pair', 'pair']],
   'R1, a pair that is stored again': [

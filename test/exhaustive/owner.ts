@@ -64,6 +64,7 @@ export interface Surroundings {
   readonly login: (person?: string) => TokenGrant
   readonly watch: Watch
   readonly time: () => number
+  readonly sleptMs: () => number
   readonly onUnavailable: 'private' | 'fail'
 }
 
@@ -114,12 +115,13 @@ export class Owner {
   #acting = 0
   readonly #login: (person?: string) => TokenGrant
   readonly #watch: Watch
+  readonly #sleptMs: () => number
 
   constructor(
     index: number,
     wishes: readonly Wish[],
     acts: readonly Act[],
-    { register, source, login, watch, time, onUnavailable }: Surroundings,
+    { register, source, login, watch, time, sleptMs, onUnavailable }: Surroundings,
   ) {
     this.name = 'ABCDE'[index]!
     this.#login = login
@@ -127,10 +129,11 @@ export class Owner {
     this.#wishes = [...wishes]
     this.#acts = [...acts]
     this.time = time
+    this.#sleptMs = sleptMs
     const clock: Clock = {
       monotonicNow: () => 1_000 + time(),
       // No two clocks agree, and nothing may depend on what they show (I15).
-      wallNow: () => Date.UTC(2020 + index, 5, 5) + time(),
+      wallNow: () => Date.UTC(2020 + index, 5, 5) + time() + sleptMs(),
       setTimer: (callback, delayMs) => this.#setTimer(callback, delayMs),
     }
     const shared = sharedStore(register, { commandTimeoutMs: COMMAND_MS, onUnavailable })
@@ -190,7 +193,7 @@ export class Owner {
   }
 
   hears(what: string): void {
-    this.story = hashOf(`${this.story} ${what} ${this.time()}`)
+    this.story = hashOf(`${this.story} ${what} ${this.time()} ${this.#sleptMs()}`)
   }
 
   /** The callers make one wish after the other. */

@@ -96,6 +96,11 @@ describe('given the protocol without one of its rules', () => {
     ],
     ['a login by its name', 'a login that meets a lost step', /^kept login: A hears present, elsewhere/],
     ['the time to keep', 'a login, an owner killed', /^kept login: [AB] has lost its login/],
+    [
+      'a clock that jumps',
+      'a login and a machine that sleeps',
+      /^R8: B presents again what A presented \(accepted\), whose claim stands/,
+    ],
     ['grace', 'a grace and a crash', /^I1: B presents a refresh token again that A presented/],
   ])('when that is %s, then the explorer finds what goes wrong (%s)', async (rule, scope, violation) => {
     const [found] = await explored('--scope', scope, '--without', rule)

@@ -8,6 +8,7 @@ import type { Act, Wish } from './owner.ts'
  * - `crash`, `freeze`, `reset`: of an owner.
  * - `throttled`, `failed`, `odd`: the service answers 429; or 503, with or without having acted; or 400 in words that nobody knows.
  * - `flush`, `restore`, `restart`, `step`: of the register. `restart` loses nothing, but the epoch is another one.
+ * - `jump`: of the machine on which all owners and the register run: it sleeps for an hour, or its wall clock is set ahead.
  */
 export type Fault =
   | 'lost'
@@ -24,6 +25,7 @@ export type Fault =
   | 'restore'
   | 'restart'
   | 'step'
+  | 'jump'
 
 export interface Scope {
   readonly name: string
@@ -79,6 +81,7 @@ export const FAULTS: Partial<Record<string, Fault>> = {
   restart: 'restart',
   back: 'step',
   ahead: 'step',
+  jump: 'jump',
 }
 
-export const OF_THE_REGISTER: ReadonlySet<Fault> = new Set<Fault>(['flush', 'restore', 'restart', 'step'])
+export const OF_THE_REGISTER: ReadonlySet<Fault> = new Set<Fault>(['flush', 'restore', 'restart', 'step', 'jump'])

@@ -47,6 +47,16 @@ const LOGINS: readonly Scope[] = [
   },
   { name: 'a login and another epoch', ...TWO_ENDED, faults: { restart: 1 }, most: 1 },
   { name: 'a login and an older record', ...TWO_ENDED, faults: { restore: 1 }, most: 1 },
+  {
+    name: 'a login and a machine that sleeps',
+    owners: [['login'], ['later']],
+    acts: [['renew'], ['renew']],
+    // The refresh of A is in flight.
+    begins: ['go A1', 'go A2', 'time', 'go B1', 'act A', 'go A3', 'go A4'],
+    faults: { jump: 1 },
+    most: 1,
+    ...LOGIN,
+  },
   { name: 'a login and a flush', ...TWO_ENDED, faults: { flush: 1 }, most: 1 },
   { name: 'a login that the register drops in time', owners: [['login', 'days']], faults: {}, most: 0, ...LOGIN },
   { name: 'requests of two logins', owners: [REQUEST, REQUEST], faults: {}, most: 0, ...LOGIN },

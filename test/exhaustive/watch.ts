@@ -49,6 +49,8 @@ export class Watch {
   #clearedFence = 0
   /** Whether the clock of the register was stepped. */
   isStepped = false
+  /** Whether the machine of all owners has slept: a token may have expired in its sleep. */
+  hasSlept = false
   #isRestored = false
   /** What logins may and may not do. Undefined: the source can obtain. */
   readonly #login: LoginRules | undefined
@@ -303,7 +305,7 @@ export class Watch {
     if (!owner.wasFrozen && endedAt - askedAt > MAX_WAIT_MS)
       this.fail('I10', `${name} waits for ${endedAt - askedAt} ms, longer than maxWaitMs`)
     // An owner that was frozen while it stored a login must look for a logout before it serves (F278).
-    const isLate = owner.wasFrozen && wish.startsWith('login')
+    const isLate = (owner.wasFrozen || this.hasSlept) && wish.startsWith('login')
     const asksForNone = ['due', 'logout', 'reset', 'look', 'request'].includes(wish)
     const mayHaveNone = asksForNone || isLate || this.#acts?.isOver(owner, told)
     const isTold = token !== undefined || error?.startsWith('ERR_') === true || mayHaveNone

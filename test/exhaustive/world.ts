@@ -53,6 +53,8 @@ export class World {
   #faultsLeft: number
   #slowLeft: number
   #now = 0
+  /** By which the wall clocks of the machine are ahead. */
+  #sleptMs = 0
   #pending: Message[] = []
   #stragglers: Straggler[] = []
   #actions = 0
@@ -114,6 +116,7 @@ export class World {
       login: (person) => this.#login(owner, person),
       watch: this.watch,
       time: () => this.#now,
+      sleptMs: () => this.#sleptMs,
       onUnavailable,
     })
     // Otherwise its second login would have the name of the first.
@@ -178,6 +181,7 @@ export class World {
       if (can('flush') && this.#register.holds(this.#now) && !isReplace) faults.push(`flush ${id}`)
       if (can('restart') && what === 'read') faults.push(`restart ${id}`)
       if (can('step')) faults.push(`back ${id}`, `ahead ${id}`)
+      if (can('jump')) faults.push(`jump ${id}`)
       // Connections break: commands that were sent before have no effect afterwards.
       if (can('restore') && !isReplace)
         this.#register.past.forEach((text, index) => {
@@ -261,6 +265,11 @@ export class World {
       case 'ahead':
         this.#register.stepClock(what === 'back' ? -HOUR : HOUR)
         this.watch.isStepped = true
+        break
+      case 'jump':
+        this.#register.stepClock(HOUR)
+        this.#sleptMs += HOUR
+        this.watch.hasSlept = true
     }
     const reply = this.#execute(message)
     if (what === 'twice') this.#stragglers.push({ id: `arrive ${message.id} again`, message })
@@ -307,6 +316,7 @@ export class World {
   get endKey(): string {
     return [
       this.#now,
+      this.#sleptMs,
       this.#register.key,
       this.#service.key,
       this.watch.key,
