@@ -6,7 +6,7 @@ export const REMOVALS = {
   // A claim that ran out leaves no doubt: whoever comes next presents its refresh token.
   doubt: [['record/record-state.ts', 'kept && open ? doubted(kept, open.at) : kept', 'kept']],
   // Whoever comes settles whatever claim stands there.
-  fence: [['record/record-state.ts', 'if (claim?.fence !== fence) return', 'if (!claim) return']],
+  fence: [['record/record-state.ts', 'if (lease?.fence !== fence) return', 'if (!lease) return']],
   // Any other version is adopted, an older one too.
   version: [
     ['record/record-views.ts', '(state.version > seen.seenVersion ||', '(state.version !== seen.seenVersion ||'],
@@ -29,13 +29,13 @@ export const REMOVALS = {
   ],
   R2: [['record/record-views.ts', 'at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)', 'at + ms - now']],
   // As it was before: the first that is stored wins.
-  R3: [['record/record-state.ts', 'fence <= (state.pair?.fence ?? 0) ||', 'state.version > claim.version ||']],
+  R3: [['record/record-state.ts', 'fence <= (state.pair?.fence ?? 0) ||', 'state.version > lease.version ||']],
   // The parts of R4. Who takes over a claim that ran out unsettled does not write down that its exchange may be in flight;
   'R4, an open claim': [
     ['record/record-state.ts', 'overlaps: state.overlaps || open !== undefined', 'overlaps: state.overlaps'],
   ],
   // who clears the record does not;
-  'R4, a cleared claim': [['record/acts.ts', 'overlaps: overlaps || claim?.settled === false', 'overlaps']],
+  'R4, a cleared claim': [['record/acts.ts', 'overlaps: overlaps || lease?.settled === false', 'overlaps']],
   // what was written down marks no pair;
   'R4, the next pair': [['record/record-state.ts', 'state.overlaps || isContested', 'isContested']],
   // a pair that is stored beside a later claim is not marked; or the pair of that claim is not;
@@ -45,7 +45,7 @@ export const REMOVALS = {
   'R4, a late end': [
     [
       'record/record-state.ts',
-      'marked(state, state.overlaps || state.claim?.settled === false)',
+      'overlapping(state, state.overlaps || state.claim?.settled === false)',
       '{ ...state, overlaps: state.overlaps || state.claim?.settled === false }',
     ],
   ],
@@ -56,20 +56,20 @@ export const REMOVALS = {
   'R4, a told exchange and the next pair': [
     [
       'record/record-state.ts',
-      'marked(inEpoch(stored ?? EMPTY, reading), true)',
-      'marked(inEpoch(stored ?? EMPTY, reading), stored?.overlaps ?? false)',
+      'overlapping(inEpoch(stored ?? EMPTY, reading), true)',
+      'overlapping(inEpoch(stored ?? EMPTY, reading), stored?.overlaps ?? false)',
     ],
-    ['record/record-state.ts', 'marked(stored, true) ??', 'marked(stored, stored.overlaps) ??'],
+    ['record/record-state.ts', 'overlapping(stored, true) ??', 'overlapping(stored, stored.overlaps) ??'],
   ],
   'R4, a mark at a clear': [
-    ['record/acts.ts', 'overlaps: overlaps || claim?.settled === false', 'overlaps: claim?.settled === false'],
+    ['record/acts.ts', 'overlaps: overlaps || lease?.settled === false', 'overlaps: lease?.settled === false'],
   ],
   // what was written down between a claim and the refusal is not read.
   'R4, the answer': [['record/record-state.ts', ' || pair?.overlapped === true', '']],
   // An exchange without the record is told by the next claim only; or only beside the claims.
-  overlap: [['record/record-state.ts', 'marked(inEpoch(stored ?? EMPTY, reading), true)', 'undefined']],
+  overlap: [['record/record-state.ts', 'overlapping(inEpoch(stored ?? EMPTY, reading), true)', 'undefined']],
   'overlap by a claim': [
-    ['record/record-state.ts', 'others?.overlap ? (marked(stored, true) ?? stored) : stored', 'stored'],
+    ['record/record-state.ts', 'others?.overlap ? (overlapping(stored, true) ?? stored) : stored', 'stored'],
   ],
   // An adopted pair takes the version that stood there.
   adopt: [
@@ -80,22 +80,22 @@ export const REMOVALS = {
     ],
   ],
   // What was granted before a logout brings the session back.
-  logout: [['record/record-state.ts', ' || fence <= state.clearedFence || isOfOther(state, claim))', ')']],
+  logout: [['record/record-state.ts', ' || fence <= state.clearedFence || isOfOther(state, lease))', ')']],
   // A grace counts as if it had no end.
   grace: [['core/refresh-fate.ts', 'Math.abs(now - doubtAt) < graceMs', 'graceMs > 0']],
   // A refresh token of a login is given up because of doubt; or presented again while its access token serves.
   R8: [['core/refresh-fate.ts', 'isGraced ? {} : inDoubt?.(doubtAt)', 'isGraced ? {} : undefined']],
   'R8, the wait': [
-    ['login/login-rules.ts', 'if (!isLastResort || beforehand.isForced || !serves(beforehand)) return', 'return'],
+    ['login/login-rules.ts', 'if (!isLastResort || beforehand.isForced || !isUsable(beforehand)) return', 'return'],
   ],
   // A replace is executed in whatever epoch the register is in.
   R9: [['store/stored-state.ts', 'text, keepMs, reading.epoch)', 'text, keepMs)']],
   // The login of somebody else counts as the one that the owner knows.
   R10: [['login/identity.ts', 'found: { same: true, other: false,', 'found: { same: true, other: true,']],
   // What was asked of the record before an act is believed after it: tokens, or that there are none.
-  'an act and a look': [['login/logins.ts', '!tokens || !isLast() ||', '!tokens ||']],
+  'an act and a look': [['login/user-logins.ts', '!tokens || !isLast() ||', '!tokens ||']],
   'an act and a look that finds none': [
-    ['login/record-checker.ts', 'isLast() && this.#isEnd(looked)', 'this.#isEnd(looked)'],
+    ['login/record-checker.ts', 'isLast() && this.#isEnd(found)', 'this.#isEnd(found)'],
   ],
   // The steps of an act do not wait for those of the act before; a renewal does not wait for the acts before.
   'the order of acts': [['core/acts.ts', 'this.#last ? this.#last.then(work) : work()', 'work()']],
