@@ -56,13 +56,14 @@ export function adoptAgain(
  */
 export function clearAgain(
   stored: RecordState | undefined,
-  { seenVersion, login, loginId }: KnownLogin & { readonly seenVersion: number },
+  seen: KnownLogin & { readonly seenVersion: number },
   reading: Reading,
   act: PastAct,
 ): Change<StoredTokens | undefined> {
   const now = reading.now - act.sinceMs
-  const isThis = loginId !== undefined && stored?.loginId === loginId
+  const isThis = seen.loginId !== undefined && stored?.loginId === seen.loginId
   if (stored && !isThis && isOvertaken(stored, act, now, reading.now)) return { answer: undefined }
-  const change = clear(stored, { seenVersion, login: isThis ? undefined : login }, { ...reading, now })
-  return act.isLogin && change.state ? { ...change, state: { ...change.state, adoptedAt: Math.floor(now) } } : change
+  if (!act.isLogin) return clear(stored, seen, { ...reading, now })
+  const { answer, state } = clear(stored, { seenVersion: seen.seenVersion }, { ...reading, now })
+  return { answer, state: state && { ...state, adoptedAt: Math.floor(now) } }
 }

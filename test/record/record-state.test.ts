@@ -296,6 +296,16 @@ describe('given a logout whose step had no response, and is repeated', () => {
   }
 
   it.each([
+    ['its manager does not know the number of its login', undefined],
+    ['its manager knows the number of its login', 7],
+  ])('when %s, and the record has an earlier login of another manager, then that login stays (F361)', (_, login) => {
+    const stored = adopt(undefined, 0, tokens, { now: NOW - 9_000 }).state
+    const act = { sinceMs: 5_000, seenVersion: 0, isLogin: false }
+    const { state, answer } = clearAgain(stored, { seenVersion: 0, login, loginId: 'this' }, { now: NOW }, act)
+    expect([state, answer?.loginId]).toEqual([undefined, 'other'])
+  })
+
+  it.each([
     ['the record never had the login that ended, and the other login began earlier', false, true, NOW - 5_001],
     ['the record never had the login that ended, and the other login began later', true, true, NOW - 4_998],
     ['the record had the login that ended, and the other login began before the logout', true, false, NOW - 5_001],
