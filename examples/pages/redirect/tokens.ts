@@ -13,7 +13,7 @@ const http = { [oauth.allowInsecureRequests]: issuer.protocol === 'http:' }
 const server = async () => oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, http))
 
 export const tokens = createTokenManager({
-  source: oauth2({ issuer, clientId: client.client_id, grant: 'login' }), // the metadata contain the revocation endpoint
+  source: oauth2({ issuer, clientId: client.client_id, grant: 'login' }), // the metadata contains the revocation endpoint
   store: webStore({ encryptionKeys: [browserKey()] }),
 })
 export const api = axios.create({ baseURL: '/api' })
