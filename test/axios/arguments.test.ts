@@ -8,7 +8,7 @@ import { managerOf, mint, startTokens } from './support/tokens.ts'
 const baseURL = 'https://api.example.com'
 
 /** @returns The message of the TypeError that `attachBearer` throws. */
-function refusal(options: unknown, instance: unknown = axios.create({ baseURL }), tokens?: unknown): string {
+function rejection(options: unknown, instance: unknown = axios.create({ baseURL }), tokens?: unknown): string {
   try {
     attachBearer(
       instance as AxiosInstance,
@@ -45,15 +45,15 @@ describe('given an argument that is not what it should be', () => {
   )
 
   it.each(Object.keys(methods))('when the manager has no %s, then attaching throws a TypeError that names it', (name) =>
-    expect(refusal({}, undefined, { ...methods, [name]: undefined })).toContain(name),
+    expect(rejection({}, undefined, { ...methods, [name]: undefined })).toContain(name),
   )
 
   it('when a token source is given instead of a manager, then attaching throws a TypeError', () =>
-    expect(refusal({}, undefined, mint().source)).toContain('tokens'))
+    expect(rejection({}, undefined, mint().source)).toContain('tokens'))
 
   it.each([null, 42, 'https://api.example.com', () => undefined])(
     'when the options are %p, then attaching throws a TypeError that says so',
-    (options) => expect(refusal(options)).toContain('options'),
+    (options) => expect(rejection(options)).toContain('options'),
   )
 
   it.each<[string, unknown]>([
@@ -96,7 +96,7 @@ describe('given an argument that is not what it should be', () => {
     ['allowInsecureHttp', 1],
     ['allowInsecureHttp', null],
   ])('when %s is %p, then attaching throws a TypeError that names it', (name, value) => {
-    expect(refusal({ [name]: value })).toContain(name)
+    expect(rejection({ [name]: value })).toContain(name)
   })
 
   it.each([
@@ -108,30 +108,30 @@ describe('given an argument that is not what it should be', () => {
     ['https://a.example/#canary', "write 'https://a.example'"],
     [new URL('https://a.example/v1'), "write 'https://a.example'"],
   ])('when origins has %s, then attaching throws a TypeError that says what to write (F174)', (origin, advice) => {
-    const message = refusal({ origins: ['https://b.example', origin] })
+    const message = rejection({ origins: ['https://b.example', origin] })
     expect(message).toMatch(/^origins /)
     expect(message).toContain(advice)
     expect(message).not.toContain('canary')
   })
 
   it('when an option is unknown, then attaching throws a TypeError that names it and the one that was meant (F174)', () =>
-    expect(refusal({ origin: [baseURL] })).toBe(
+    expect(rejection({ origin: [baseURL] })).toBe(
       "The options of attachBearer: there is no 'origin', did you mean 'origins'?",
     ))
 
   it.each([['Bea rer\r\nX-Evil: 1'], ['Beärer'], ['Bearer\n']])(
     'when scheme is %j, which no header can hold, then attaching throws a TypeError that names it',
-    (scheme) => expect(refusal({ scheme })).toContain('scheme'),
+    (scheme) => expect(rejection({ scheme })).toContain('scheme'),
   )
 
   it('when an origin carries a user and a password, then attaching throws, and shows neither', () => {
-    const message = refusal({ origins: ['https://canary-user:canary-pass@api.example.com/path'] })
+    const message = rejection({ origins: ['https://canary-user:canary-pass@api.example.com/path'] })
     expect(message).toContain('origins')
     expect(message).not.toContain('canary')
   })
 
   it('when the baseURL of the instance carries them, then attaching throws, and shows neither', () => {
-    const message = refusal({}, axios.create({ baseURL: 'https://canary-user:canary-pass@api.example.com/v1' }))
+    const message = rejection({}, axios.create({ baseURL: 'https://canary-user:canary-pass@api.example.com/v1' }))
     expect(message).toContain('baseURL')
     expect(message).not.toContain('canary')
   })
@@ -139,7 +139,7 @@ describe('given an argument that is not what it should be', () => {
   it('when one is refused, then the instance is as it was', async () => {
     const { adapter, calls } = inProcess()
     const api = axios.create({ adapter, baseURL })
-    refusal({ origins: ['nonsense'] }, api)
+    rejection({ origins: ['nonsense'] }, api)
     await api.get('/')
     expect(calls.map(({ authorization }) => authorization)).toEqual([undefined])
     expect(Object.getOwnPropertySymbols(api)).toEqual([])
@@ -193,7 +193,7 @@ describe('given a header among the defaults of the instance, a leftover of the o
   ])('when a manager is attached and it is there %s, then that throws and says what to do', (_, leave) => {
     const api = axios.create({ baseURL })
     leave(api)
-    const message = refusal({}, api)
+    const message = rejection({}, api)
     expect(message).toContain('Authorization')
     expect(message).toContain('defaults')
     expect(message).toMatch(/delete|remove/)
@@ -201,14 +201,14 @@ describe('given a header among the defaults of the instance, a leftover of the o
   })
 
   it('when it was given to axios.create, then attaching throws too', () => {
-    expect(refusal({}, axios.create({ baseURL, headers: { authorization: leftover } }))).toContain('defaults')
+    expect(rejection({}, axios.create({ baseURL, headers: { authorization: leftover } }))).toContain('defaults')
     const byMethod = axios.create({ baseURL, headers: { patch: { authorization: leftover } } })
-    expect(refusal({}, byMethod)).toContain('defaults')
+    expect(rejection({}, byMethod)).toContain('defaults')
   })
 
   it('when another header name is asked for, then only that one matters', () => {
     const api = axios.create({ baseURL, headers: { Authorization: leftover, 'x-token': leftover } })
-    expect(refusal({ header: 'X-Token' }, api)).toContain('X-Token')
+    expect(rejection({ header: 'X-Token' }, api)).toContain('X-Token')
     expect(() => attachBearer(api, startTokens().tokens, { header: 'X-Other' })).not.toThrow()
   })
 
@@ -230,7 +230,7 @@ describe('given no origin that may have the token', () => {
   it.each([undefined, '', '/api', 'api.example.com'])(
     'when the baseURL is %p and the source has no origin, then attaching throws and says what to pass',
     (given) => {
-      const message = refusal(undefined, axios.create(given === undefined ? {} : { baseURL: given }))
+      const message = rejection(undefined, axios.create(given === undefined ? {} : { baseURL: given }))
       expect(message).toContain('origin')
       expect(message).toContain('baseURL')
       expect(message).toContain('origins')
@@ -239,7 +239,7 @@ describe('given no origin that may have the token', () => {
 
   it('when the manager is made by hand, then attaching throws as well', () => {
     const manager = { peekAccessToken: () => 't', getAccessToken: async () => 't', replaceAccessToken: async () => 't' }
-    expect(refusal({}, axios.create(), manager)).toContain('origins')
+    expect(rejection({}, axios.create(), manager)).toContain('origins')
   })
 })
 

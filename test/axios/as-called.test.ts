@@ -4,7 +4,7 @@ import { dpopKey } from '../../src/dpop/index.ts'
 import { attachBearer } from '../../src/index.ts'
 import { verified } from '../dpop/support/verifier.ts'
 import { keyPair } from '../dpop/support/keys.ts'
-import { type Received, refusing, startApi } from './support/api-server.ts'
+import { type Received, rejecting, startApi } from './support/api-server.ts'
 import { startTokens } from './support/tokens.ts'
 
 /** How a request comes to be sent after its call, or a second time. */
@@ -21,7 +21,7 @@ class Query {
 }
 
 async function world(adapter: 'http' | 'fetch', later: (typeof LATER)[number]) {
-  const server = await startApi(later === 'is replayed after a 401' ? refusing('token-1') : undefined)
+  const server = await startApi(later === 'is replayed after a 401' ? rejecting('token-1') : undefined)
   const { tokens, minted } = startTokens()
   if (later === 'waits for a token') minted.hold()
   else await tokens.getAccessToken()
@@ -113,7 +113,7 @@ describe.each(['http', 'fetch'] as const)('given the %s adapter', (adapter) => {
     })
   })
 
-  it('when the body is a File, and the API refuses the token, then the file is sent again (F267)', async () => {
+  it('when the body is a File, and the API rejects the token, then the file is sent again (F267)', async () => {
     const { send } = await world(adapter, 'is replayed after a 401')
     const file = new File(['content of the file'], 'a.txt', { type: 'text/x-own' })
     for (const { body, headers } of await send({ data: file }, () => undefined)) {

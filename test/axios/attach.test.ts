@@ -5,7 +5,7 @@ import axios, { type AxiosError, type AxiosInstance, type InternalAxiosRequestCo
 import { attachBearer, clientCredentials, isTokenError, TokenError, type TokenManager } from '../../src/index.ts'
 import { startTokenService, type SimulatedService } from '../../src/testing/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
-import { refusing, startApi } from './support/api-server.ts'
+import { rejecting, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
 import { managerOf, mint, startTokens } from './support/tokens.ts'
 import { failureOf, gate, until } from './support/turns.ts'
@@ -41,12 +41,12 @@ describe.each(ADAPTERS)('given an instance with a baseURL that nobody knew token
       expect(service.count('obtain')).toBe(1)
     }))
 
-  it('when fifty requests start at once on a cold manager, then there is one token call, and each is sent once', () =>
+  it('when fifty requests start at once on a cold manager, then there is one token request, and each is sent once', () =>
     withService(async (service) => {
       const api = axios.create({ adapter, baseURL: service.baseUrl })
       attachBearer(api, managerOf(clientCredentials({ baseUrl: service.baseUrl, ...service.client })))
-      const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => api.get<Echo>(`/orders/${n}`)))
-      expect(answers.map(({ data }) => data.path)).toEqual(Array.from({ length: 50 }, (_, n) => `/orders/${n}`))
+      const responses = await Promise.all(Array.from({ length: 50 }, (_, n) => api.get<Echo>(`/orders/${n}`)))
+      expect(responses.map(({ data }) => data.path)).toEqual(Array.from({ length: 50 }, (_, n) => `/orders/${n}`))
       expect([service.count('obtain'), service.count('resource')]).toEqual([1, 50])
     }))
 
@@ -85,7 +85,7 @@ describe.each(ADAPTERS)('given an instance with a baseURL that nobody knew token
   })
 
   it('when interceptors and transforms stand on both sides, then each runs once, also when a request is replayed', async () => {
-    const server = await startApi(refusing('token-1'))
+    const server = await startApi(rejecting('token-1'))
     const { tokens } = startTokens()
     const ran: string[] = []
     const api = axios.create({
@@ -135,8 +135,8 @@ describe.each(ADAPTERS)('given an instance with a baseURL that nobody knew token
     expect(server.received.map(({ body }) => body.toString())).toEqual(['{"a":1}', '{"a":1}'])
   })
 
-  it('when the second answer is an error too, then error handlers and transforms run once', async () => {
-    const server = await startApi(refusing('token-1', 'token-2'))
+  it('when the second response is an error too, then error handlers and transforms run once', async () => {
+    const server = await startApi(rejecting('token-1', 'token-2'))
     const { tokens } = startTokens()
     const transform = jest.fn((data: unknown) => data)
     const onRejected = jest.fn((error: unknown) => Promise.reject(error as Error))
@@ -209,7 +209,7 @@ describe('given several instances and managers', () => {
   })
 
   it('when two managers share an instance, then each origin gets the token of its own', async () => {
-    const [one, two, three] = [await startApi(refusing('one-1')), await startApi(), await startApi()]
+    const [one, two, three] = [await startApi(rejecting('one-1')), await startApi(), await startApi()]
     const [first, second] = [startTokens({ name: 'one' }), startTokens({ name: 'two' })]
     const api = axios.create({ baseURL: one.baseUrl })
     attachBearer(api, first.tokens)
@@ -268,7 +268,7 @@ describe('given several instances and managers', () => {
 
 describe('given a manager that is attached already', () => {
   it('when it is attached again, then nothing changes: one header, one interceptor, one replay, one detach (F104)', async () => {
-    const server = await startApi(refusing('token-1'))
+    const server = await startApi(rejecting('token-1'))
     const { tokens } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
     const use = jest.spyOn(api.interceptors.request, 'use')
@@ -312,7 +312,7 @@ describe('given a manager that is attached already', () => {
   })
 
   it('when a second copy of the package attaches it, then nothing changes either (F126)', async () => {
-    const server = await startApi(refusing('token-1'))
+    const server = await startApi(rejecting('token-1'))
     const { tokens } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
     const use = jest.spyOn(api.interceptors.request, 'use')
@@ -337,7 +337,7 @@ describe('given an attachment', () => {
     const answer = gate()
     const server = await startApi(async (request, index) => {
       if (index === 0) await answer.opened
-      return refusing('token-1')(request, index)
+      return rejecting('token-1')(request, index)
     })
     const { tokens } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
@@ -371,7 +371,7 @@ describe('given an attachment', () => {
     expect(handlers()).toHaveLength(0)
   })
 
-  it('when requests begin alike, then one function stands in the place of their adapter', async () => {
+  it('when requests begin alike, then one function stands instead of their adapter', async () => {
     const { adapter } = inProcess()
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
     attachBearer(api, startTokens().tokens)
@@ -490,7 +490,7 @@ describe('given no token to be had', () => {
       }
     }))
 
-  it('when a hand-made manager throws one TokenError again and again, then each request has a copy, which does not grow (F161)', async () => {
+  it('when a custom manager throws one TokenError again and again, then each request has a copy, which does not grow (F161)', async () => {
     const shared = new TokenError('ERR_CLOSED', 'closed', { cause: new Error('why') })
     const tokens = { getAccessToken: () => Promise.reject(shared), replaceAccessToken: async () => 'no' }
     const api = axios.create({ baseURL: 'https://api.example.com' })
@@ -542,7 +542,7 @@ function handMade(members: Partial<TokenManager>): TokenManager {
 
 describe('given a manager made by hand', () => {
   it('when it is attached, then its tokens are sent, replaced and limited to the origins like any other', async () => {
-    const [server, other] = [await startApi(refusing('old')), await startApi()]
+    const [server, other] = [await startApi(rejecting('old')), await startApi()]
     const replaced: string[] = []
     let token: string | undefined
     const tokens = handMade({
@@ -568,7 +568,7 @@ describe('given a manager made by hand', () => {
   })
 
   it('when a body that can be sent only once is refused, then its 401 surfaces, and the next request has another token', async () => {
-    const server = await startApi(refusing('old'))
+    const server = await startApi(rejecting('old'))
     let token = 'old'
     const tokens = handMade({
       peekAccessToken: () => token,
@@ -613,8 +613,8 @@ describe('given a manager made by hand', () => {
     expect(server.bearers).toEqual(['Bearer private'])
   })
 
-  it('when it offers the refused token again, then there is no replay and the 401 surfaces', async () => {
-    const server = await startApi(refusing('same'))
+  it('when it offers the rejected token again, then there is no replay and the 401 surfaces', async () => {
+    const server = await startApi(rejecting('same'))
     const tokens = handMade({
       peekAccessToken: () => 'same',
       getAccessToken: async () => 'same',
@@ -644,7 +644,7 @@ describe('given a manager made by hand', () => {
 describe.each(ADAPTERS)(
   'given a token service that is called through the attached instance (%s adapter)',
   (adapter) => {
-    it('when a request starts, then the token call goes out without a token, and does not wait for itself (F162)', () =>
+    it('when a request starts, then the token request goes out without a token, and does not wait for itself (F162)', () =>
       withService(async ({ baseUrl, client, log }) => {
         const api = axios.create({ adapter, baseURL: baseUrl })
         const transport = { adapter: (config: InternalAxiosRequestConfig) => api.request(config) }

@@ -6,7 +6,7 @@ import { attachBearer, clientCredentials, isTokenError, tokenErrorIn } from '../
 import { startLogins } from '../client/support/logins.ts'
 import { startTokenService } from '../../src/testing/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
-import { refusal, startApi } from './support/api-server.ts'
+import { rejection, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
 import { managerOf, startTokens } from './support/tokens.ts'
 import { failureOf } from './support/turns.ts'
@@ -28,7 +28,7 @@ const CASES = ADAPTERS.flatMap(([name, adapter]) => ORDERS.map((order) => [name,
 describe.each(CASES)('given an instance whose adapter is %s (%s)', (_, order, adapter) => {
   it('axios-retry on top, three 503s and then 401s: no wrapper nests, no request leaves with a token left over (F104)', async () => {
     const clock = manualClock()
-    const server = await startApi((_request, index) => (index < 3 ? { status: 503 } : refusal))
+    const server = await startApi((_request, index) => (index < 3 ? { status: 503 } : rejection))
     const { tokens, minted } = startTokens({ clock })
     const api = axios.create({ adapter: adapter as 'http', baseURL: server.baseUrl })
     const failures: { status: number | undefined; adapters: Original[]; tokenLeft: boolean }[] = []
@@ -76,7 +76,7 @@ describe.each(CASES)('given an instance whose adapter is %s (%s)', (_, order, ad
 describe.each(['http', 'fetch'] as const)('given axios-retry on an attached instance (%s adapter)', (adapter) => {
   it('when it retries 401s as well, then each of its attempts is replayed once at most, and it ends (F104)', async () => {
     const clock = manualClock()
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const { tokens, minted } = startTokens({ clock })
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, tokens)
@@ -163,7 +163,7 @@ describe.each(['http', 'fetch'] as const)('given axios-retry on an attached inst
   )
 
   it('when it is told to validate responses itself, then a 401 is replayed all the same', async () => {
-    const server = await startApi((_request, index) => (index === 0 ? refusal : {}))
+    const server = await startApi((_request, index) => (index === 0 ? rejection : {}))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, startTokens().tokens)
     axiosRetry(api, { validateResponse: ({ status }) => status === 200 })
@@ -184,7 +184,7 @@ describe.each(['axios-retry', 'an interceptor of the user'])('given %s, which se
       })
   }
 
-  it('when somebody else logs in meanwhile, then that is a new request of the new login (F209)', async () => {
+  it('when another user logs in meanwhile, then that is a new request of the new login (F209)', async () => {
     const logins = startLogins()
     logins.logIn('ALICE')
     const server = await startApi((_request, index) => (index === 0 ? { status: 503 } : {}))
@@ -195,7 +195,7 @@ describe.each(['axios-retry', 'an interceptor of the user'])('given %s, which se
     expect(server.bearers).toEqual(['Bearer ALICE', 'Bearer BOB'])
   })
 
-  it('when the request is aborted at the logout, then it is not sent as somebody else (F209)', async () => {
+  it('when the request is aborted at the logout, then it is not sent as another user (F209)', async () => {
     const logins = startLogins()
     logins.logIn('ALICE')
     const server = await startApi((_request, index) => (index === 0 ? { status: 503 } : {}))

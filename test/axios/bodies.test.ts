@@ -3,7 +3,7 @@ import { describe, expect, it, jest } from '@jest/globals'
 import axios, { type AxiosError } from 'axios'
 import FormDataPackage from 'form-data'
 import { attachBearer } from '../../src/index.ts'
-import { type ApiServer, type Received, refusal, refusing, startApi } from './support/api-server.ts'
+import { type ApiServer, type Received, rejection, rejecting, startApi } from './support/api-server.ts'
 import { startTokens } from './support/tokens.ts'
 import { failureOf, until } from './support/turns.ts'
 
@@ -38,7 +38,7 @@ function form(): FormData {
 
 describe.each(['http', 'fetch'] as const)('given a token that is refused once (%s adapter)', (adapter) => {
   async function world() {
-    const server = await startApi(refusing('token-1'))
+    const server = await startApi(rejecting('token-1'))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, startTokens().tokens)
     return { server, api }
@@ -149,7 +149,7 @@ describe.each(['http', 'fetch'] as const)('given a body that can be read only on
     ])
 
   it.each(oneShots)('when it is %s, then it is sent once, and the 401 surfaces (F111, P8)', async (name, data) => {
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const { tokens, minted } = startTokens()
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, tokens)
@@ -163,8 +163,8 @@ describe.each(['http', 'fetch'] as const)('given a body that can be read only on
     expect([minted.calls, server.received.length]).toEqual([2, 1])
   })
 
-  it('when it is accepted under validateStatus, then the 401 is the answer', async () => {
-    const server = await startApi(() => refusal)
+  it('when it is accepted under validateStatus, then the 401 is the response', async () => {
+    const server = await startApi(() => rejection)
     const api = axios.create({ adapter, baseURL: server.baseUrl, validateStatus: () => true })
     attachBearer(api, startTokens().tokens)
     expect((await api.post('/upload', Readable.from([Buffer.from('one')]))).status).toBe(401)

@@ -12,7 +12,7 @@ import axios, {
   type InternalAxiosRequestConfig,
 } from 'axios'
 import { attachBearer } from '../../src/index.ts'
-import { refusal, refusing, startApi } from './support/api-server.ts'
+import { rejection, rejecting, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
 import { settle } from '../support/watched-clock.ts'
 import { startTokens } from './support/tokens.ts'
@@ -76,7 +76,7 @@ describe.each(CASES)('given (%s adapter) an interceptor %s', (adapter, side) => 
   })
 
   it('when it says evergreen: false, then no token is asked for, and a 401 surfaces', async () => {
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const { minted, anomalies } = attachBeside(api, side, (config) => (config.evergreen = false))
     expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
@@ -84,7 +84,7 @@ describe.each(CASES)('given (%s adapter) an interceptor %s', (adapter, side) => 
   })
 
   it('when it sets auth, then that is what is sent, and a 401 surfaces', async () => {
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const { minted } = attachBeside(api, side, (config) => (config.auth = { username: 'u', password: 'p' }))
     expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
@@ -92,7 +92,7 @@ describe.each(CASES)('given (%s adapter) an interceptor %s', (adapter, side) => 
   })
 
   it('when it sets the header, then that is what is sent, and a 401 surfaces', async () => {
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const { minted, anomalies } = attachBeside(api, side, ({ headers }) => headers.set('authorization', 'Own 1'))
     expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
@@ -100,7 +100,7 @@ describe.each(CASES)('given (%s adapter) an interceptor %s', (adapter, side) => 
   })
 
   it('when it hands on a copy of the config, then the token is sent, and the copy ends clean', async () => {
-    const server = await startApi(refusing('token-1'))
+    const server = await startApi(rejecting('token-1'))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const { tokens } = startTokens()
     const copy = (config: InternalAxiosRequestConfig) => ({ ...config, headers: new AxiosHeaders(config.headers) })
@@ -118,7 +118,7 @@ describe.each(SIDES)('given an interceptor %s', (side) => {
     const folder = await mkdtemp(join(tmpdir(), 'evergreen-'))
     const socketPath = join(folder, 'api.sock')
     try {
-      const [server, local] = [await startApi(), await startApi(() => refusal, socketPath)]
+      const [server, local] = [await startApi(), await startApi(() => rejection, socketPath)]
       const api = axios.create({ adapter: 'http', baseURL: server.baseUrl })
       const { minted } = attachBeside(api, side, (config) => (config.socketPath = socketPath))
       expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
@@ -149,7 +149,7 @@ describe.each(ADAPTERS)('given an attachment (%s adapter)', (adapter) => {
     ['auth', { auth: { username: 'u', password: 'p' } }, 'Basic dTpw'],
     ['evergreen: false', { evergreen: false }, undefined],
   ])('when a request has %s, then it is left alone, 401 included (F108)', async (_, options, sent) => {
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const { tokens, minted, anomalies } = startTokens()
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, tokens)
@@ -170,7 +170,7 @@ describe.each(ADAPTERS)('given an attachment (%s adapter)', (adapter) => {
   })
 
   it('when a url carries a user and a password, then those are sent, and neither token nor replay', async () => {
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const { tokens, minted, anomalies } = startTokens()
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, tokens)
@@ -271,7 +271,7 @@ describe('given an instance with an adapter function of its own, as a mock libra
     ['an empty config', { config: {} as never }],
     ['a config with plain headers', { config: { headers: { Accept: '*/*' } } as never }],
     ['a null request', { request: null }],
-  ])('when its answer has %s, as in many a test double, then it is handed on', async (_, members) => {
+  ])('when its response has %s, as in many a test double, then it is handed on', async (_, members) => {
     const api = axios.create({
       adapter: async () => ({ data: '1', status: 200, statusText: 'OK', headers: {}, ...members }) as AxiosResponse,
       baseURL: 'https://api.example.com',
@@ -306,7 +306,7 @@ describe('given an instance with an adapter function of its own, as a mock libra
     expect([sent, kept?.headers.has('Authorization')]).toEqual([['Bearer token-1'], false])
   })
 
-  it('when its answer holds a plain copy of the config it was given, then the token is taken off that too', async () => {
+  it('when its response holds a plain copy of the config it was given, then the token is taken off that too', async () => {
     const copying: AxiosAdapter = async (config) => ({
       data: '1',
       status: 200,
@@ -399,7 +399,7 @@ describe.each(SETTERS)('given an interceptor that sets %s, and was there before 
     set: (config: InternalAxiosRequestConfig, adapter: never) => InternalAxiosRequestConfig,
   ) {
     const { adapter, calls } = inProcess(({ authorization }) => (authorization === 'Bearer token-1' ? 401 : 200))
-    const server = await startApi(refusing('token-1'))
+    const server = await startApi(rejecting('token-1'))
     const api = axios.create({ adapter: 'http', baseURL: server.baseUrl })
     const world = startTokens()
     const chosen = which === SETTERS[0] ? adapter : which === SETTERS[1] ? 'fetch' : ['xhr', 'fetch']

@@ -7,7 +7,7 @@ import { attachBearer, type AttachOptions } from '../../src/index.ts'
 import { consoleLogged, expectNoCanary, logged, printed } from '../support/canary.ts'
 import { part } from '../support/part.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
-import { refusal, type Script, startApi } from './support/api-server.ts'
+import { rejection, type Script, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
 import { startTokens } from './support/tokens.ts'
 import { serve } from '../service/world.ts'
@@ -64,7 +64,7 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
   })
 
   it('when a replayed response is printed, then neither token is seen', async () => {
-    const server = await startApi((_request, index) => (index === 0 ? refusal : {}))
+    const server = await startApi((_request, index) => (index === 0 ? rejection : {}))
     const { api } = attached(server.baseUrl, { adapter }, attach)
     const response = await api.get('/')
     expectSent(server, 2)
@@ -108,8 +108,8 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
   })
 
   it.each<[string, Script, AxiosRequestConfig, number]>([
-    ['two 401s', () => refusal, {}, 2],
-    ['a 401 whose body went once', () => refusal, { method: 'post', data: new ReadableStream() }, 1],
+    ['two 401s', () => rejection, {}, 2],
+    ['a 401 whose body went once', () => rejection, { method: 'post', data: new ReadableStream() }, 1],
     ['a 500', () => ({ status: 500 }), {}, 1],
     [
       'a redirect not followed',
@@ -350,7 +350,7 @@ it('given an adapter whose errors take no new members, when one is printed, then
 
 describe('given what the library itself gives away', () => {
   it('when attachment, anomaly and TokenError are printed, then no token is seen', async () => {
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const clock = manualClock()
     const api = axios.create({ baseURL: server.baseUrl })
     const { tokens, minted, anomalies } = startTokens({ clock, token: (n) => `${MARKED}-${n}` })

@@ -22,7 +22,7 @@ class QuotaError extends Error {
 }
 
 describe('given code of the user that fails', () => {
-  it('when a hand-made manager rejects with an axios error of its own request, then that error says so unchanged (F220)', async () => {
+  it('when a custom manager rejects with an axios error of its own request, then that error says so unchanged (F220)', async () => {
     const config = { url: 'https://id.example.com/token', headers: {} }
     const own = new axios.AxiosError('no token', 'ERR_NETWORK', config as never)
     const api = axios.create({ adapter: inProcess().adapter, baseURL })
@@ -54,7 +54,7 @@ describe('given code of the user that fails', () => {
     ['a text', 'no token'],
     ['undefined', undefined],
   ])(
-    'when a hand-made manager rejects two requests with %s, then each error says of which it is (F220)',
+    'when a custom manager rejects two requests with %s, then each error says of which it is (F220)',
     async (_, reason) => {
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- managers of others may reject with anything
       const shared = Promise.reject(reason)
@@ -69,7 +69,7 @@ describe('given code of the user that fails', () => {
     },
   )
 
-  it('when a hand-made manager throws at `peekAccessToken`, then the request rejects, with its config (F220)', async () => {
+  it('when a custom manager throws at `peekAccessToken`, then the request rejects, with its config (F220)', async () => {
     const api = axios.create({ adapter: inProcess().adapter, baseURL })
     const peekAccessToken = () => {
       throw new QuotaError('no token')

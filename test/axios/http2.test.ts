@@ -30,10 +30,10 @@ describe('given axios over HTTP/2', () => {
     attachBearer(api, tokens)
     try {
       const given = Array.from({ length: 20 }, (_, n) => `"${n} ü"`)
-      const answers = await Promise.all(given.map((body) => api.post('/x', body)))
-      expect(answers.map(({ status }) => status)).toEqual(given.map(() => 200))
+      const responses = await Promise.all(given.map((body) => api.post('/x', body)))
+      expect(responses.map(({ status }) => status)).toEqual(given.map(() => 200))
       expect([minted.calls, bodies.sort()]).toEqual([2, given.toSorted()])
-      expect(inspect(answers[0], { depth: 6 })).not.toContain('token-2')
+      expect(inspect(responses[0], { depth: 6 })).not.toContain('token-2')
     } finally {
       for (const session of sessions) session.destroy()
       server.close()

@@ -29,7 +29,7 @@ describe('given the adapter of an instance', () => {
     expect(new AdapterBeneath({ adapter: one }).isOf({ adapter: other })).toBe(isSame)
   })
 
-  it('when its owner changes the list, or somebody else does, then the choice stays', async () => {
+  it('when its owner or somebody else changes the list, then the choice stays', async () => {
     const list: ('fetch' | 'http')[] = ['fetch']
     const given: unknown[] = []
     const wrapper = new AdapterBeneath({ adapter: list }).wrapped(({ adapter }) => {
@@ -83,7 +83,7 @@ describe('given an env whose fetch needs a mark, and the sender for it', () => {
   })
 })
 
-describe('given what stands in the place of an adapter', () => {
+describe('given what stands instead of an adapter', () => {
   const shared = { instance: axios.create(), scope: new OriginScope(), unauthenticated: new UnauthenticatedRequests() }
   const begin = () => new AttachmentState(new Map(), shared)
   const now = begin()
@@ -147,7 +147,7 @@ describe('given a fetch that tells of redirects', () => {
     expect(JSON.stringify(request)).toBe('"Request GET https://api.example.com/a"')
   })
 
-  it('when an answer that was made by hand says that it was redirected, then the request has not left its origin', async () => {
+  it('when a response that was made by hand says that it was redirected, then the request has not left its origin', async () => {
     const url = 'https://api.example.com/a'
     const request = new Request(url)
     const redirected = Object.defineProperty(new Response(), 'redirected', { value: true })

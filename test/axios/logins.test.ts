@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { attachBearer, createTokenManager, TokenError } from '../../src/index.ts'
 import { startLogins } from '../client/support/logins.ts'
 import { inProcess } from './support/in-process.ts'
-import { refusal, startApi } from './support/api-server.ts'
+import { rejection, startApi } from './support/api-server.ts'
 import { failureOf, gate, until } from './support/turns.ts'
 import { person } from '../../src/login/index.ts'
 
@@ -17,7 +17,7 @@ describe('given an instance whose attachment comes and goes', () => {
     const opened = gate()
     const server = await startApi(async ({ headers }) => {
       await opened.opened
-      return headers.authorization === 'Bearer BOB' ? {} : refusal
+      return headers.authorization === 'Bearer BOB' ? {} : rejection
     })
     const api = axios.create({ baseURL: server.baseUrl, proxy: false })
     const attachment = attachBearer(api, logins.tokens)
@@ -36,7 +36,7 @@ describe('given an instance whose attachment comes and goes', () => {
 
 describe('given an interceptor that takes its time', () => {
   it.each(['as it is', 'as a copy', 'as a copy with another adapter'])(
-    'when the login changes meanwhile and the config goes on %s, then the request is not sent as somebody else (F209, F210)',
+    'when the login changes meanwhile and the config goes on %s, then the request is not sent as another user (F209, F210)',
     async (how) => {
       const logins = startLogins()
       logins.logIn('ALICE')
@@ -65,7 +65,7 @@ describe('given an interceptor that takes its time', () => {
     },
   )
 
-  it('when it puts another adapter in the place of ours and the login changes, then that is not sent as somebody else', async () => {
+  it('when it puts another adapter instead of ours and the login changes, then that is not sent as another user', async () => {
     const logins = startLogins()
     logins.logIn('ALICE')
     const { adapter, calls } = inProcess()
@@ -111,7 +111,7 @@ describe('given a login that is lost while an interceptor takes its time, and th
   })
 })
 
-describe('given an interceptor that holds a request while somebody else logs in (F359)', () => {
+describe('given an interceptor that holds a request while another user logs in (F359)', () => {
   type Held = (opened: Promise<void>) => (config: InternalAxiosRequestConfig) => unknown
   const HELD: Record<string, Held> = {
     'as it is': (opened) => (config) => opened.then(() => config),
@@ -139,7 +139,7 @@ describe('given an interceptor that holds a request while somebody else logs in 
   const ROWS = Object.entries(HELD).flatMap(([name, how]) => [true, false].map((isFirst) => ({ name, how, isFirst })))
 
   it.each(ROWS)(
-    'when it runs before ours: $isFirst, and the config goes on $name, then nothing is sent as somebody else (F359)',
+    'when it runs before ours: $isFirst, and the config goes on $name, then nothing is sent as another user (F359)',
     async ({ how, isFirst }) => {
       const { logins, calls, api, open } = await held(how, isFirst)
       const failed = failureOf(api.post('/transfer', { from: 'alice' }))
@@ -154,7 +154,7 @@ describe('given an interceptor that holds a request while somebody else logs in 
   )
 
   it.each([true, false])(
-    'when another copy of the package has attached the instance before, then neither sends it as somebody else (first: %p, F359)',
+    'when another copy of the package has attached the instance before, then neither sends it as another user (first: %p, F359)',
     async (isFirst) => {
       let copy: typeof attachBearer = attachBearer
       await jest.isolateModulesAsync(async () => {

@@ -313,7 +313,7 @@ describe('given a request to an origin that nobody claims', () => {
     expect(other.bearers).toEqual([undefined, undefined])
   })
 
-  it('when more than a minute lies between, then each origin is told once, and never again', async () => {
+  it('when more than a minute lies between, then each origin is reported once, and never again', async () => {
     const clock = manualClock()
     const { adapter } = inProcess()
     const { tokens, anomalies } = startTokens({ clock })

@@ -170,7 +170,7 @@ describe('given XMLHttpRequest', () => {
 describe('given fetch of a browser', () => {
   it('when it meets a redirect that it does not follow, then that is a failure, not an empty success (F185)', async () => {
     const { api } = startPage({ baseURL: 'https://api.example' }, { header: 'X-Api-Token' }, () => 0)
-    // axios resolves with an answer that has no status. Here, `validateStatus: null` has the same effect.
+    // axios resolves with a response that has no status. Here, `validateStatus: null` has the same effect.
     const error = await failureOf<AxiosError>(api.get('/x', { validateStatus: null }))
     expect(error).toMatchObject({ isAxiosError: true, code: 'ERR_FR_TOO_MANY_REDIRECTS' })
     expect(error.message).toContain('X-Api-Token')

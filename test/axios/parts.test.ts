@@ -153,7 +153,7 @@ describe('given a request of Node or fetch', () => {
   })
 })
 
-describe('given an answer that nobody reads', () => {
+describe('given a response that nobody reads', () => {
   it('when its body is a wrapped stream of Node, then wrapper and socket are closed', () => {
     const data = { destroy: noted() }
     const request = { destroy: noted() }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import axios, { type AxiosAdapter, type AxiosError, type AxiosRequestConfig } from 'axios'
 import { attachBearer } from '../../src/index.ts'
-import { refusing, type Script, startApi } from './support/api-server.ts'
+import { rejecting, type Script, startApi } from './support/api-server.ts'
 import { startTokens } from './support/tokens.ts'
 import { failureOf } from './support/turns.ts'
 
@@ -51,7 +51,7 @@ describe.each(CASES)('given an API that answers (%s adapter) with %d', (adapter,
     expect(server.bearers).toEqual(['Bearer token-1', undefined])
   })
 
-  it('when the token goes under another header name, then that is not followed, and the answer is handed on (F43)', async () => {
+  it('when the token goes under another header name, then that is not followed, and the response is handed on (F43)', async () => {
     const other = await startApi()
     const server = await startApi(redirecting(status, { '/away': `${other.baseUrl}/there`, '/old': '/new' }))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -82,7 +82,7 @@ describe.each(['http', 'fetch'] as const)('given redirects (%s adapter)', (adapt
   it('when a replayed request is redirected to another origin, then neither token is seen there (F42)', async () => {
     const other = await startApi()
     const server = await startApi((request, index) => {
-      const answer = refusing('token-1')(request, index) as { status?: number }
+      const answer = rejecting('token-1')(request, index) as { status?: number }
       return answer.status === 401 ? answer : { status: 307, headers: { Location: `${other.baseUrl}/there` } }
     })
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -112,7 +112,7 @@ describe.each(['http', 'fetch'] as const)('given redirects (%s adapter)', (adapt
     expect([server.bearers, other.bearers]).toEqual([['token-1'], [undefined]])
   })
 
-  it('when an answer under another header name is accepted as it is, then its config is clean too', async () => {
+  it('when a response under another header name is accepted as it is, then its config is clean too', async () => {
     const server = await startApi(redirecting(302, { '/away': 'http://127.0.0.1:9/' }))
     const api = axios.create({ adapter, baseURL: server.baseUrl, validateStatus: () => true })
     attachBearer(api, startTokens().tokens, { header: 'X-Api-Token' })

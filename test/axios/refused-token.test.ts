@@ -6,7 +6,7 @@ import { attachBearer, type TokenManager, TokenError } from '../../src/index.ts'
 import { withBearer } from '../../src/fetch/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
-import { refusing, startApi } from './support/api-server.ts'
+import { rejecting, startApi } from './support/api-server.ts'
 import { managerOf, mint, startTokens } from './support/tokens.ts'
 import { failureOf, until } from './support/turns.ts'
 
@@ -41,11 +41,11 @@ const KINDS: [string, Send][] = [
   ],
 ]
 
-describe('given a token that the API refuses, and its replacement is under way (F367)', () => {
+describe('given a token that the API rejects, and its replacement is under way (F367)', () => {
   it.each(KINDS)(
-    'when forty requests with %s begin, then all are served, and the refused token is sent once',
+    'when forty requests with %s begin, then all are served, and the rejected token is sent once',
     async (_, send) => {
-      const server = await startApi(refusing('token-1'))
+      const server = await startApi(rejecting('token-1'))
       const { minted, tokens } = startTokens()
       const api = axios.create({ baseURL: server.baseUrl })
       attachBearer(api, tokens)
@@ -65,7 +65,7 @@ describe('given a token that the API refuses, and its replacement is under way (
 
   it('when its first exchange fails, then they take the old token at once; nobody waits for its repeats, nor in the pause', async () => {
     const server = await startApi(({ url, headers }, index) =>
-      refusing(url === '/odd' ? 'token-1' : 'none')({ url, headers } as never, index),
+      rejecting(url === '/odd' ? 'token-1' : 'none')({ url, headers } as never, index),
     )
     const clock = manualClock()
     const { minted, tokens } = startTokens({ clock })
@@ -91,7 +91,7 @@ describe('given a token that the API refuses, and its replacement is under way (
     expect(await odd).toMatchObject({ response: { status: 401 } })
   })
 
-  it('when the exchange has no answer, then they wait for it no longer than it may take', async () => {
+  it('when the exchange has no response, then they wait for it no longer than it may take', async () => {
     const clock = manualClock()
     const { minted, tokens } = startTokens({ clock, lifetimeMs: 3_600_000 })
     await tokens.getAccessToken()
@@ -106,7 +106,7 @@ describe('given a token that the API refuses, and its replacement is under way (
   })
 })
 
-describe('given an API that refuses a token that cannot be replaced (F385)', () => {
+describe('given an API that rejects a token that cannot be replaced (F385)', () => {
   const down = new TokenError('ERR_CREDENTIALS_REJECTED', 'answered 401', { outcome: 'rejected', status: 401 })
   const isReady = (tokens: TokenManager) =>
     !['refused', 'cooling-down', 'stopped', 'closed'].includes(tokens.status().phase)
@@ -123,7 +123,7 @@ describe('given an API that refuses a token that cannot be replaced (F385)', () 
   }
 
   it('when the secret was rotated, then the phase is refused, and no request hides that', async () => {
-    const { clock, minted, tokens, api } = await refusedBy(refusing('token-1'))
+    const { clock, minted, tokens, api } = await refusedBy(rejecting('token-1'))
     minted.fail(down)
     for (let request = 0; request < 30; request += 1) {
       await failureOf(api.get('/'))
@@ -133,7 +133,7 @@ describe('given an API that refuses a token that cannot be replaced (F385)', () 
   })
 
   it('when another token comes, then that ends it', async () => {
-    const { minted, tokens, api } = await refusedBy(refusing('token-1'))
+    const { minted, tokens, api } = await refusedBy(rejecting('token-1'))
     minted.fail(down)
     await failureOf(api.get('/'))
     expect(tokens.status().phase).toBe('refused')

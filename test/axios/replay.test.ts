@@ -4,14 +4,14 @@ import { attachBearer, clientCredentials, TokenError, createTokenManager } from 
 import { startTokenService } from '../../src/testing/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
-import { refusal, refusing, startApi } from './support/api-server.ts'
+import { rejection, rejecting, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
 import { managerOf, startTokens } from './support/tokens.ts'
 import { failureOf, gate, until } from './support/turns.ts'
 
 const ADAPTERS = ['http', 'fetch'] as const
 
-describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter)', (adapter) => {
+describe.each(ADAPTERS)('given an API that rejects the current token (%s adapter)', (adapter) => {
   it('when that token was revoked, then one renewal and one replay serve the request', async () => {
     const service = await startTokenService()
     try {
@@ -34,7 +34,7 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
   })
 
   it('when the request accepts every status, then it is replayed as well (F109)', async () => {
-    const server = await startApi(refusing('token-1'))
+    const server = await startApi(rejecting('token-1'))
     const api = axios.create({ adapter, baseURL: server.baseUrl, validateStatus: () => true })
     attachBearer(api, startTokens().tokens)
     const { status, data } = await api.post<unknown>('/', { a: 1 })
@@ -43,14 +43,14 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
   })
 
   it('when validateStatus is null, then it is replayed as well', async () => {
-    const server = await startApi(refusing('token-1'))
+    const server = await startApi(rejecting('token-1'))
     const api = axios.create({ adapter, baseURL: server.baseUrl, validateStatus: null })
     attachBearer(api, startTokens().tokens)
     expect((await api.get('/')).status).toBe(200)
     expect(server.received).toHaveLength(2)
   })
 
-  it('when a third token is there before it refuses the second, then there is one replay all the same (P8)', async () => {
+  it('when a third token is there before it rejects the second, then there is one replay all the same (P8)', async () => {
     const { tokens } = startTokens()
     const server = await startApi(async (_, index) => {
       if (index === 1) await tokens.renew()
@@ -63,7 +63,7 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
     expect(await tokens.getAccessToken()).toBe('token-3')
   })
 
-  it('when it refuses the next token too, then there is one replay, and the second 401 surfaces unchanged (F113, P8)', async () => {
+  it('when it rejects the next token too, then there is one replay, and the second 401 surfaces unchanged (F113, P8)', async () => {
     const server = await startApi((_, index) => ({
       status: 401,
       headers: { 'X-Answer': String(index) },
@@ -81,7 +81,7 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
     expect(minted.calls).toBe(2)
   })
 
-  it('when it refuses the next token too and every status is accepted, then the second 401 is the answer', async () => {
+  it('when it rejects the next token too and every status is accepted, then the second 401 is the response', async () => {
     const server = await startApi((_, index) => ({ status: 401, body: `{"answer":${index}}` }))
     const api = axios.create({ adapter, baseURL: server.baseUrl, validateStatus: () => true })
     attachBearer(api, startTokens().tokens)
@@ -91,7 +91,7 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
   })
 
   it('when the replay meets another error, then that error surfaces', async () => {
-    const server = await startApi((_, index) => (index === 0 ? refusal : { status: 503 }))
+    const server = await startApi((_, index) => (index === 0 ? rejection : { status: 503 }))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, startTokens().tokens)
     expect(await failureOf(api.get('/'))).toMatchObject({ status: 503 })
@@ -112,7 +112,7 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
   )
 
   it('when the renewal fails, then the 401 surfaces as it came, not the TokenError', async () => {
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const { tokens, minted } = startTokens()
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, tokens)
@@ -122,13 +122,13 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
     expect(error).toMatchObject({ name: 'AxiosError', status: 401 })
     expect(error.response?.data).toEqual({ error: 'refused' })
     expect([server.received.length, minted.calls]).toEqual([1, 2])
-    // The cool-down has begun: the next 401 costs no token call.
+    // The cool-down has begun: the next 401 costs no token request.
     expect((await api.get('/', { validateStatus: () => true })).status).toBe(401)
     expect([server.received.length, minted.calls]).toEqual([2, 2])
   })
 
   it('when the service issues the same token again, then the 401 surfaces and there is no replay', async () => {
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const { tokens, minted } = startTokens({ token: () => 'same' })
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, tokens)
@@ -140,7 +140,7 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
     const answer = gate()
     const server = await startApi(async () => {
       await answer.opened
-      return refusal
+      return rejection
     })
     const { tokens } = startTokens()
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -153,9 +153,9 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
     expect(server.received).toHaveLength(1)
   })
 
-  it('when it refuses token after token, then forced renewals keep their gap, and each 401 surfaces', async () => {
+  it('when it rejects token after token, then forced renewals keep their gap, and each 401 surfaces', async () => {
     const clock = manualClock()
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const { tokens, minted } = startTokens({ clock })
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, tokens)
@@ -170,7 +170,7 @@ describe.each(ADAPTERS)('given an API that refuses the current token (%s adapter
   it.each(['stream', 'arraybuffer', 'json', 'text'] as const)(
     'when the response is wanted as %s, then the replay brings it so',
     async (responseType) => {
-      const server = await startApi(refusing('token-1'))
+      const server = await startApi(rejecting('token-1'))
       const api = axios.create({ adapter, baseURL: server.baseUrl, responseType })
       attachBearer(api, startTokens().tokens)
       const { data } = await api.get<unknown>('/')
@@ -229,7 +229,7 @@ describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) =>
     expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2'])
   })
 
-  it('when it looks into a 200, then it is given the response as it came, and the replay is the answer', async () => {
+  it('when it looks into a 200, then it is given the response as it came, and the replay is the response', async () => {
     const server = await startApi(({ headers }) => ({
       headers: { 'X-Token': 'ok' },
       body: headers.authorization === 'Bearer token-1' ? '{"error":"token"}' : '{"ok":true}',
@@ -243,7 +243,7 @@ describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) =>
       },
     })
     expect((await api.get<unknown>('/')).data).toEqual({ ok: true })
-    // `refuses` is also asked about the answer to the replay, because the manager reports new tokens that are refused.
+    // `refuses` is also asked about the response to the replay, because the manager reports new tokens that are refused.
     expect(seen).toEqual(['{"error":"token"}', '{"ok":true}'].map((data) => [200, 'ok', data]))
   })
 
@@ -279,7 +279,7 @@ describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) =>
     expect(server.received).toHaveLength(1)
   })
 
-  it('when there is no answer at all, then it is not asked', async () => {
+  it('when there is no response at all, then it is not asked', async () => {
     const refuses = jest.fn(() => true)
     const api = axios.create({ adapter, baseURL: 'http://127.0.0.1:9' })
     const { tokens, minted } = startTokens()
@@ -292,10 +292,10 @@ describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) =>
 
 describe('given requests that were sent with the same old token', () => {
   it('three late 401s for one old token: 1 renewal, and each request is replayed with the new one (F110, P9)', async () => {
-    const answers = [gate(), gate(), gate()]
+    const responses = [gate(), gate(), gate()]
     const server = await startApi(async (request, index) => {
-      await answers[index]?.opened
-      return refusing('token-1')(request, index)
+      await responses[index]?.opened
+      return rejecting('token-1')(request, index)
     })
     const { tokens, minted } = startTokens()
     const renewals: string[] = []
@@ -305,11 +305,11 @@ describe('given requests that were sent with the same old token', () => {
     tokens.on('renewed', ({ because }) => void renewals.push(because))
     const requests = ['/0', '/1', '/2'].map((path) => api.get(path))
     await until(() => server.received.length === 3)
-    answers[0]!.open()
+    responses[0]!.open()
     await until(() => server.received.length === 4) // the token is replaced, and the first replay has arrived
-    answers[1]!.open()
+    responses[1]!.open()
     await until(() => server.received.length === 5)
-    answers[2]!.open()
+    responses[2]!.open()
     expect((await Promise.all(requests)).map(({ status }) => status)).toEqual([200, 200, 200])
     await settle()
     expect(server.bearers).toEqual([
@@ -321,7 +321,7 @@ describe('given requests that were sent with the same old token', () => {
   })
 
   it('when they are refused all at once, then they share 1 renewal too', async () => {
-    const server = await startApi(refusing('token-1'))
+    const server = await startApi(rejecting('token-1'))
     const { tokens, minted } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
     attachBearer(api, tokens)
@@ -351,9 +351,9 @@ describe('given requests that were sent with the same old token', () => {
 })
 
 describe.each(ADAPTERS)('given an API that does not know the tokens that are issued (%s adapter)', (adapter) => {
-  it('when it refuses a token and the one in its place, then an anomaly says what to check, and the 401 surfaces (F190)', async () => {
+  it('when it rejects a token and the one in its place, then an anomaly says what to check, and the 401 surfaces (F190)', async () => {
     const clock = manualClock()
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const { tokens, anomalies } = startTokens({ clock })
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, tokens)
@@ -371,8 +371,8 @@ describe.each(ADAPTERS)('given an API that does not know the tokens that are iss
     expect(anomalies).toHaveLength(2)
   })
 
-  it('when it refuses a token, and the service issues the same one again, then an anomaly says so (F190)', async () => {
-    const server = await startApi(() => refusal)
+  it('when it rejects a token, and the service issues the same one again, then an anomaly says so (F190)', async () => {
+    const server = await startApi(() => rejection)
     const obtain = async () => ({ accessToken: 'the-same', accessLifetimeMs: 60_000 })
     const tokens = createTokenManager({ source: { id: 'cached', origin: server.baseUrl, obtain } })
     const anomalies: string[] = []
@@ -387,9 +387,9 @@ describe.each(ADAPTERS)('given an API that does not know the tokens that are iss
   })
 
   it('when the replay is led away, and is refused elsewhere, then nothing is told of the token (F190)', async () => {
-    const other = await startApi(() => refusal)
+    const other = await startApi(() => rejection)
     const server = await startApi((_, index) =>
-      index === 0 ? refusal : { status: 302, headers: { Location: other.baseUrl } },
+      index === 0 ? rejection : { status: 302, headers: { Location: other.baseUrl } },
     )
     const { tokens, anomalies } = startTokens()
     const api = axios.create({ adapter, baseURL: server.baseUrl })

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import axios, { AxiosHeaders, type InternalAxiosRequestConfig } from 'axios'
 import { attachBearer } from '../../src/index.ts'
 import { inProcess } from './support/in-process.ts'
-import { refusing, startApi } from './support/api-server.ts'
+import { rejecting, startApi } from './support/api-server.ts'
 import { startTokens } from './support/tokens.ts'
 import { gate, until } from './support/turns.ts'
 
@@ -15,7 +15,7 @@ describe.each(ADAPTERS)(
       const opened = gate()
       const server = await startApi(async (request, index) => {
         if (request.url === '/slow') await opened.opened
-        return refusing('token-1')(request, index)
+        return rejecting('token-1')(request, index)
       })
       const other = await startApi()
       const { tokens, anomalies } = startTokens()

@@ -5,7 +5,7 @@ import axios, { type AxiosAdapter, type AxiosError, type AxiosRequestConfig } fr
 import { attachBearer, TokenError, type TokenManager } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle, watchedClock } from '../support/watched-clock.ts'
-import { refusing, startApi } from './support/api-server.ts'
+import { rejecting, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
 import { managerOf, startTokens } from './support/tokens.ts'
 import { failureOf, gate, until } from './support/turns.ts'
@@ -20,7 +20,7 @@ function watch<T>(promise: Promise<T>): { settled: boolean; promise: Promise<T> 
   return watched
 }
 
-/** An attached instance whose token calls are held, under a clock that stands still. */
+/** An attached instance whose token requests are held, under a clock that stands still. */
 async function waitingWorld(adapter: AxiosRequestConfig['adapter'], script?: Parameters<typeof startApi>[0]) {
   const clock = watchedClock()
   const server = await startApi(script)
@@ -357,7 +357,7 @@ describe.each([false, true])(
   },
 )
 
-describe('given an answer that refuses the token and is long on its way', () => {
+describe('given a response that rejects the token and is long on its way', () => {
   it.each(['AbortSignal', 'GenericSignal', 'cancelToken'])(
     'when the request is cancelled by a %s meanwhile, then that costs no renewal and no replay',
     async (by) => {
@@ -386,13 +386,13 @@ describe.each(ADAPTERS)(
   'given a request that waits for its first token and for that of its replay (%s adapter)',
   (adapter) => {
     it('when both waits together take its timeout, then the 401 surfaces at that moment', async () => {
-      const { clock, server, api, minted, tokens } = await waitingWorld(adapter, refusing('token-1'))
+      const { clock, server, api, minted, tokens } = await waitingWorld(adapter, rejecting('token-1'))
       const request = watch(api.get('/', { timeout: 1_000 }))
       await clock.advance(600)
       minted.release()
       await until(() => tokens.status().phase === 'fresh')
       minted.hold()
-      await until(() => minted.calls === 2) // the token was refused, and the request waits again: 400 ms are left
+      await until(() => minted.calls === 2) // the token was rejected, and the request waits again: 400 ms are left
       await clock.advance(399)
       expect(request.settled).toBe(false)
       await clock.advance(1)
@@ -402,7 +402,7 @@ describe.each(ADAPTERS)(
     })
 
     it('when they take less, then the request is served', async () => {
-      const { clock, server, api, minted, tokens } = await waitingWorld(adapter, refusing('token-1'))
+      const { clock, server, api, minted, tokens } = await waitingWorld(adapter, rejecting('token-1'))
       const request = api.get('/', { timeout: 1_000 })
       await clock.advance(600)
       minted.release()
@@ -417,7 +417,7 @@ describe.each(ADAPTERS)(
 
     it('when the manager lets it wait for less than its timeout, then that is the budget', async () => {
       const clock = manualClock()
-      const server = await startApi(refusing('token-1'))
+      const server = await startApi(rejecting('token-1'))
       const { minted } = startTokens({ clock })
       const tokens = managerOf(minted.source, { clock, renewal: { maxWaitMs: 1_000 } })
       const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -439,7 +439,7 @@ describe.each(ADAPTERS)(
     it.each(['signal', 'cancelToken'])(
       'when it is cancelled by its %s in the second wait, then that is its error',
       async (by) => {
-        const { server, api, minted, tokens } = await waitingWorld(adapter, refusing('token-1'))
+        const { server, api, minted, tokens } = await waitingWorld(adapter, rejecting('token-1'))
         const controller = new AbortController()
         const { token: cancelToken, cancel } = axios.CancelToken.source()
         const request = api.get('/', by === 'signal' ? { signal: controller.signal } : { cancelToken })
@@ -546,20 +546,20 @@ const UNUSABLE: [what: string, token: unknown, got: string][] = [
 ]
 
 describe.each(UNUSABLE)('given a manager made by hand whose token is %s', (_, token, got) => {
-  const refusing = { peekAccessToken: () => 'good', getAccessToken: async () => 'good' }
+  const rejecting = { peekAccessToken: () => 'good', getAccessToken: async () => 'good' }
   const made = (members: object) => ({ replaceAccessToken: async () => 'other', ...members }) as unknown as TokenManager
 
   it.each<[string, TokenManager, number]>([
     ['it has waited for', made({ peekAccessToken: () => undefined, getAccessToken: async () => token }), 0],
     ['it finds at hand', made({ peekAccessToken: () => token ?? null, getAccessToken: async () => token }), 0],
-    ['is to replace a refused one', made({ ...refusing, replaceAccessToken: async () => token }), 1],
+    ['is to replace a refused one', made({ ...rejecting, replaceAccessToken: async () => token }), 1],
   ])('when that is what a request %s, then it is not sent (F170)', async (place, tokens, sent) => {
     const { adapter, calls } = inProcess(() => 401)
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
     attachBearer(api, tokens)
     const error = await failureOf(api.get('/'))
     expect(calls.map(({ authorization }) => authorization)).toEqual(Array(sent).fill('Bearer good'))
-    // The caller gets the answer of the API, which says more than our error.
+    // The caller gets the response of the API, which says more than our error.
     if (place.includes('replace')) expect(error).toMatchObject({ status: 401 })
     else expect(error).toBeInstanceOf(TypeError)
     const given = token === undefined && place.includes('at hand') ? 'null' : got

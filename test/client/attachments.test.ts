@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { isTokenError, TokenError } from '../../src/index.ts'
-import { refusal, refusing, startApi } from '../axios/support/api-server.ts'
+import { rejection, rejecting, startApi } from '../axios/support/api-server.ts'
 import { startTokens } from '../axios/support/tokens.ts'
 import { failureOf, gate, until } from '../axios/support/turns.ts'
 import { DOORS } from './support/doors.ts'
@@ -8,11 +8,11 @@ import { DOORS } from './support/doors.ts'
 describe.each(DOORS)('given callers at an API ($name)', ({ open }) => {
   it('when twenty POSTs are refused at once, then one renewal serves them, every body intact (F104, P1)', async () => {
     const { tokens, minted } = startTokens()
-    const server = await startApi(refusing('token-1'))
+    const server = await startApi(rejecting('token-1'))
     const send = open(tokens, { origins: [server.baseUrl] })
     const bodies = Array.from({ length: 20 }, (_, n) => `body ${n} ü`)
-    const answers = await Promise.all(bodies.map((body) => send(`${server.baseUrl}/x`, { method: 'POST', body })))
-    expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200))
+    const responses = await Promise.all(bodies.map((body) => send(`${server.baseUrl}/x`, { method: 'POST', body })))
+    expect(responses.map(({ status }) => status)).toEqual(bodies.map(() => 200))
     expect(minted.calls).toBe(2)
     const arrived = (token: string) =>
       server.received.filter(({ headers }) => headers.authorization === token).map(({ body }) => body.toString())
@@ -47,8 +47,8 @@ describe.each(DOORS)('given callers at an API ($name)', ({ open }) => {
   })
 })
 
-describe.each(DOORS)('given an API that refuses ($name)', ({ open }) => {
-  it('when it refuses the next token too, then the second 401 surfaces, and it is told (F113, P8)', async () => {
+describe.each(DOORS)('given an API that rejects ($name)', ({ open }) => {
+  it('when it rejects the next token too, then the second 401 surfaces, and it is told (F113, P8)', async () => {
     const { tokens, minted, anomalies } = startTokens()
     const server = await startApi((_, n) => ({ status: 401, body: `answer ${n}` }))
     const answer = await open(tokens, { origins: [server.baseUrl] })(server.baseUrl, { method: 'POST', body: 'x' })
@@ -61,7 +61,7 @@ describe.each(DOORS)('given an API that refuses ($name)', ({ open }) => {
     const { tokens, minted } = startTokens()
     await tokens.getAccessToken()
     minted.fail(new TokenError('ERR_CREDENTIALS_REJECTED', 'wrong'))
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const answer = await open(tokens, { origins: [server.baseUrl] })(server.baseUrl)
     expect(answer).toEqual({ status: 401, text: '{"error":"refused"}' })
     expect(server.received).toHaveLength(1)
@@ -72,7 +72,7 @@ describe.each(DOORS)('given an API that refuses ($name)', ({ open }) => {
     const opened = gate()
     const server = await startApi(async (request, n) => {
       if (n === 0) await opened.opened
-      return refusing('token-1')(request, n)
+      return rejecting('token-1')(request, n)
     })
     const sent = open(tokens, { origins: [server.baseUrl] })(server.baseUrl)
     await until(() => server.received.length === 1)
@@ -113,9 +113,9 @@ describe.each(DOORS)('given an API that refuses ($name)', ({ open }) => {
 })
 
 describe.each(DOORS)('given origins and redirects ($name)', ({ open }) => {
-  it('when a request goes to another origin, then no token goes along, and it is told once (F105)', async () => {
+  it('when a request goes to another origin, then no token goes along, and it is reported once (F105)', async () => {
     const { tokens, minted, anomalies } = startTokens()
-    const [server, other] = [await startApi(), await startApi(() => refusal)]
+    const [server, other] = [await startApi(), await startApi(() => rejection)]
     const send = open(tokens, { origins: [server.baseUrl] })
     expect([await send(other.baseUrl), await send(other.baseUrl)]).toMatchObject([{ status: 401 }, { status: 401 }])
     expect([other.bearers, minted.calls]).toEqual([[undefined, undefined], 0])
@@ -124,7 +124,7 @@ describe.each(DOORS)('given origins and redirects ($name)', ({ open }) => {
 
   it('when a request has the header, then it goes as it is, 401 included (F108)', async () => {
     const { tokens, minted } = startTokens()
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const answer = await open(tokens, { origins: [server.baseUrl] })(server.baseUrl, {
       headers: { authorization: 'Own 1' },
     })
@@ -135,7 +135,7 @@ describe.each(DOORS)('given origins and redirects ($name)', ({ open }) => {
     'when a redirect of a %s leads to a 401 of another origin, then nothing is renewed (F106)',
     async (method) => {
       const { tokens, minted } = startTokens()
-      const other = await startApi(() => refusal)
+      const other = await startApi(() => rejection)
       const server = await startApi(() => ({ status: 302, headers: { Location: `${other.baseUrl}/there` } }))
       const body = method === 'POST' ? { body: 'x' } : {}
       const answer = await open(tokens, { origins: [server.baseUrl] })(server.baseUrl, { method, ...body })
@@ -146,7 +146,7 @@ describe.each(DOORS)('given origins and redirects ($name)', ({ open }) => {
   it('when a POST became a GET at its own origin, then its 401 surfaces, and later requests have another token', async () => {
     const { tokens, minted } = startTokens()
     const server = await startApi(({ method }) =>
-      method === 'POST' ? { status: 303, headers: { Location: '/got' } } : refusal,
+      method === 'POST' ? { status: 303, headers: { Location: '/got' } } : rejection,
     )
     const answer = await open(tokens, { origins: [server.baseUrl] })(server.baseUrl, { method: 'POST', body: 'x' })
     expect([answer.status, server.received.map(({ method }) => method)]).toEqual([401, ['POST', 'GET']])
@@ -158,7 +158,7 @@ describe.each(DOORS)('given origins and redirects ($name)', ({ open }) => {
     async (method) => {
       const server = await startApi(({ url, headers }) => {
         if (url === '/start') return { status: 307, headers: { Location: '/end' } }
-        return headers.authorization === 'Bearer token-1' ? refusal : {}
+        return headers.authorization === 'Bearer token-1' ? rejection : {}
       })
       const send = open(startTokens().tokens, { origins: [server.baseUrl] })
       const response = await send(`${server.baseUrl}/start`, { method, ...(method === 'PUT' && { body: 'x' }) })
@@ -177,7 +177,7 @@ describe.each(DOORS)('given origins and redirects ($name)', ({ open }) => {
     async (method, status) => {
       const { tokens, minted } = startTokens()
       const server = await startApi(({ url }) =>
-        url === '/start' ? { status, headers: { Location: '/end' } } : refusal,
+        url === '/start' ? { status, headers: { Location: '/end' } } : rejection,
       )
       const send = open(tokens, { origins: [server.baseUrl] })
       expect(await send(`${server.baseUrl}/start`, { method, body: 'x' })).toMatchObject({ status: 401 })

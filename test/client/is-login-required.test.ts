@@ -40,7 +40,7 @@ describe('given ERR_LOGIN_REQUIRED (F282)', () => {
   })
 })
 
-describe('given an answer 401 of the API (F282)', () => {
+describe('given a response 401 of the API (F282)', () => {
   it.each<[string, (status: number) => unknown]>([
     ['an error of axios', failed],
     ['a response of axios', responded],
@@ -79,7 +79,7 @@ describe('given anything else', () => {
     expect([isLoginRequired(error), isLoginRequired(error, manager('required'))]).toEqual([false, false])
   })
 
-  it('when Object.prototype has a response, then it is no answer', () => {
+  it('when Object.prototype has a response, then it is no response', () => {
     Object.assign(Object.prototype, { response: { status: 401 }, status: 401 })
     const isRequired = isLoginRequired(new Error('broken'), manager('required'))
     for (const name of ['response', 'status']) Reflect.deleteProperty(Object.prototype, name)
@@ -101,13 +101,13 @@ function exportsOf(document: string, name: string): Record<string, unknown> {
   return module.exports
 }
 
-describe('given the handler of the guide for Express, and people who log out in another process', () => {
+describe('given the handler of the guide for Express, and users who log out in another process', () => {
   const ends: (() => Promise<unknown>)[] = []
   afterEach(async () => {
     for (const end of ends.splice(0).reverse()) await end()
   })
 
-  it('when 50 people do, then each of their 150 later requests here is answered 401 (F282)', async () => {
+  it('when 50 users do, then each of their 150 later requests here is answered 401 (F282)', async () => {
     const service = await startTokenService()
     ends.push(() => service.close())
     const { tokenEndpoint, revocationEndpoint, loginEndpoint, baseUrl } = service
@@ -145,13 +145,13 @@ describe('given the handler of the guide for Express, and people who log out in 
     const origin = `http://${await listening(server)}`
     const ask = async (n: number) => (await axios.get(`${origin}/${n}`, { validateStatus: null })).status
     expect(new Set(await Promise.all(people.map((_, n) => ask(n))))).toEqual(new Set([200]))
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       people.map(async ({ there }, n) => {
         expect(await there.logout()).toEqual({ revoked: true })
         return Promise.all([ask(n), ask(n), ask(n)])
       }),
     )
-    expect(answers.flat()).toEqual(Array.from({ length: 150 }, () => 401))
+    expect(responses.flat()).toEqual(Array.from({ length: 150 }, () => 401))
     // Without the second part of the predicate, these would be answered 500.
     expect(met401).toBeGreaterThan(0)
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import axios from 'axios'
 import { withBearer } from '../../src/fetch/index.ts'
 import { attachBearer } from '../../src/index.ts'
-import { refusal, startApi } from '../axios/support/api-server.ts'
+import { rejection, startApi } from '../axios/support/api-server.ts'
 import { startTokens } from '../axios/support/tokens.ts'
 import { DOORS } from './support/doors.ts'
 
@@ -19,17 +19,20 @@ const LEFTOVERS = [
 const MEANT = ['Bearer abc', 'Basic dTpw', 'Bearer undefined-but-longer', 'abc', 'Bearer nullable']
 
 describe.each(DOORS)('given requests with a header of their own ($name)', ({ open }) => {
-  it.each(LEFTOVERS)('when it is %j, then they are left alone, and that is told once (F368)', async (authorization) => {
-    const { tokens, minted, anomalies } = startTokens()
-    const server = await startApi(() => refusal)
-    const send = open(tokens, { origins: [server.baseUrl] })
-    for (const name of ['Authorization', 'authorization'])
-      expect(await send(server.baseUrl, { headers: { [name]: authorization } })).toMatchObject({ status: 401 })
-    expect([server.bearers, minted.calls]).toEqual([Array(2).fill(authorization.trim()), 0])
-    expect(anomalies).toMatchObject([
-      { kind: 'header-leftover', message: expect.stringMatching(/header Authorization/) },
-    ])
-  })
+  it.each(LEFTOVERS)(
+    'when it is %j, then they are left alone, and that is reported once (F368)',
+    async (authorization) => {
+      const { tokens, minted, anomalies } = startTokens()
+      const server = await startApi(() => rejection)
+      const send = open(tokens, { origins: [server.baseUrl] })
+      for (const name of ['Authorization', 'authorization'])
+        expect(await send(server.baseUrl, { headers: { [name]: authorization } })).toMatchObject({ status: 401 })
+      expect([server.bearers, minted.calls]).toEqual([Array(2).fill(authorization.trim()), 0])
+      expect(anomalies).toMatchObject([
+        { kind: 'header-leftover', message: expect.stringMatching(/header Authorization/) },
+      ])
+    },
+  )
 
   it.each(MEANT)('when it is %j, then they are left alone without a word (F368)', async (authorization) => {
     const { tokens, anomalies } = startTokens()
@@ -49,10 +52,10 @@ describe.each(DOORS)('given requests with a header of their own ($name)', ({ ope
 
 describe('given an interceptor from before this package', () => {
   it.each(['before', 'after'])(
-    'when it is registered %s the attachment, and has no token, then that is told once (F368)',
+    'when it is registered %s the attachment, and has no token, then that is reported once (F368)',
     async (when) => {
       const { tokens, anomalies } = startTokens()
-      const server = await startApi(() => refusal)
+      const server = await startApi(() => rejection)
       const api = axios.create({ baseURL: server.baseUrl, proxy: false, validateStatus: () => true })
       const old = () =>
         api.interceptors.request.use((config) => {
@@ -69,7 +72,7 @@ describe('given an interceptor from before this package', () => {
 
   it('when nobody listens for a minute, then it is told then (F368)', async () => {
     const { tokens, anomalies } = startTokens()
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const api = withBearer(fetch, tokens, { origins: [server.baseUrl] })
     const other = withBearer(fetch, tokens, { origins: [server.baseUrl] })
     for (const one of [api, other, api])

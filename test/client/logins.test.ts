@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTokenManager, isTokenError, memoryStore, TokenError } from '../../src/index.ts'
 import { type LoginManager, type LoginSource, person as layer } from '../../src/login/index.ts'
-import { refusal, startApi } from '../axios/support/api-server.ts'
+import { rejection, startApi } from '../axios/support/api-server.ts'
 import { failureOf, gate, until } from '../axios/support/turns.ts'
 import { DOORS } from './support/doors.ts'
 import { startLogins } from './support/logins.ts'
@@ -13,9 +13,9 @@ async function startBank() {
   const first = gate()
   const server = await startApi(async ({ headers }, index) => {
     if (index === 0) await first.opened
-    return headers.authorization === 'Bearer BOB' ? { body: 'executed as bob' } : refusal
+    return headers.authorization === 'Bearer BOB' ? { body: 'executed as bob' } : rejection
   })
-  return { server, answer: () => first.open() }
+  return { server, response: () => first.open() }
 }
 
 describe.each(DOORS)('given requests of Alice while the login changes ($name)', ({ open }) => {
@@ -34,26 +34,26 @@ describe.each(DOORS)('given requests of Alice while the login changes ($name)', 
     async (_, change) => {
       const logins = startLogins()
       logins.logIn('ALICE')
-      const { server, answer } = await startBank()
+      const { server, response } = await startBank()
       const send = open(logins.tokens, { origins: [server.baseUrl] })
       const sent = send(`${server.baseUrl}/transfer`, POST)
       await until(() => server.received.length === 1)
       change(logins)
-      answer()
+      response()
       expect(await sent).toMatchObject({ status: 401 })
       expect([server.bearers, logins.replaced, logins.anomalies]).toEqual([['Bearer ALICE'], [], []])
     },
   )
 
   it.each([true, false])(
-    'when one has been refused and waits for another token, then a login of somebody else does not serve it (needsLogin %p, F209)',
+    'when one has been refused and waits for another token, then a login of another user does not serve it (needsLogin %p, F209)',
     async (needsLogin) => {
       const logins = startLogins({ needsLogin })
       logins.logIn('ALICE')
-      const { server, answer } = await startBank()
+      const { server, response } = await startBank()
       const send = open(logins.tokens, { origins: [server.baseUrl] })
       const sent = send(`${server.baseUrl}/transfer`, POST)
-      answer()
+      response()
       await until(() => logins.replaced.length === 1)
       logins.logIn('BOB')
       expect(await sent).toMatchObject({ status: 401 })
@@ -64,16 +64,16 @@ describe.each(DOORS)('given requests of Alice while the login changes ($name)', 
   it('when the same login has another token, then the request is replayed with it', async () => {
     const logins = startLogins()
     logins.logIn('ALICE')
-    const { server, answer } = await startBank()
+    const { server, response } = await startBank()
     const send = open(logins.tokens, { origins: [server.baseUrl] })
     const sent = send(`${server.baseUrl}/transfer`, POST)
     await until(() => server.received.length === 1)
     logins.issue('BOB') // of the same login: the mark stays
-    answer()
+    response()
     expect(await sent).toMatchObject({ status: 200, text: 'executed as bob' })
   })
 
-  it('when one waits for a token and the login ends, then it is not sent as somebody else (F210)', async () => {
+  it('when one waits for a token and the login ends, then it is not sent as another user (F210)', async () => {
     const logins = startLogins()
     const { server } = await startBank()
     const send = open(logins.tokens, { origins: [server.baseUrl] })
@@ -86,10 +86,10 @@ describe.each(DOORS)('given requests of Alice while the login changes ($name)', 
     expect(server.received).toHaveLength(0)
   })
 
-  it('when one waits, and the source can obtain without a person, then it gets the next token (F210)', async () => {
+  it('when one waits, and the source can obtain without a user, then it gets the next token (F210)', async () => {
     const logins = startLogins({ needsLogin: false })
-    const { server, answer } = await startBank()
-    answer()
+    const { server, response } = await startBank()
+    response()
     const send = open(logins.tokens, { origins: [server.baseUrl] })
     const sent = send(`${server.baseUrl}/transfer`, POST)
     await new Promise((resolve) => setImmediate(resolve))
@@ -101,19 +101,19 @@ describe.each(DOORS)('given requests of Alice while the login changes ($name)', 
   it('when one is in flight during a reset of a source that can obtain, then its 401 surfaces (F209)', async () => {
     const logins = startLogins({ needsLogin: false })
     logins.logIn('ALICE')
-    const { server, answer } = await startBank()
+    const { server, response } = await startBank()
     const send = open(logins.tokens, { origins: [server.baseUrl] })
     const sent = send(`${server.baseUrl}/transfer`, POST)
     await until(() => server.received.length === 1)
     logins.logOut()
     logins.issue('BOB')
-    answer()
+    response()
     expect(await sent).toMatchObject({ status: 401 })
     expect(server.bearers).toEqual(['Bearer ALICE'])
   })
 })
 
-/** Only a person can obtain its tokens. */
+/** Only a user can obtain its tokens. */
 const person: LoginSource = {
   id: 'person',
   login: layer,
@@ -129,11 +129,11 @@ describe.each(DOORS)('given a manager of this package, and Alice who has logged 
   ])('when a request is in flight and %s, then its 401 surfaces (F209)', async (_, change) => {
     const tokens = createTokenManager({ source: person })
     await tokens.adopt(login('ALICE', 'alice'))
-    const { server, answer } = await startBank()
+    const { server, response } = await startBank()
     const sent = open(tokens, { origins: [server.baseUrl] })(`${server.baseUrl}/transfer`, POST)
     await until(() => server.received.length === 1)
     await change(tokens)
-    answer()
+    response()
     expect(await sent).toMatchObject({ status: 401 })
     expect(server.bearers).toEqual(['Bearer ALICE'])
     await tokens.close()
@@ -142,11 +142,11 @@ describe.each(DOORS)('given a manager of this package, and Alice who has logged 
   it('when the same person logs in again meanwhile, then the request is replayed', async () => {
     const tokens = createTokenManager({ source: person })
     await tokens.adopt(login('ALICE', 'alice'))
-    const { server, answer } = await startBank()
+    const { server, response } = await startBank()
     const sent = open(tokens, { origins: [server.baseUrl] })(`${server.baseUrl}/transfer`, POST)
     await until(() => server.received.length === 1)
     await tokens.adopt(login('BOB', 'alice'))
-    answer()
+    response()
     expect(await sent).toMatchObject({ status: 200 })
     await tokens.close()
   })
@@ -155,12 +155,12 @@ describe.each(DOORS)('given a manager of this package, and Alice who has logged 
     const refuse = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' }))
     const tokens = createTokenManager({ source: { ...person, refresh: refuse }, onSuspicious: 'stop' })
     await tokens.adopt({ ...login('ALICE', 'alice'), refreshToken: 'r' })
-    const { server, answer } = await startBank()
+    const { server, response } = await startBank()
     const sent = open(tokens, { origins: [server.baseUrl] })(`${server.baseUrl}/transfer`, POST)
     await until(() => server.received.length === 1)
     expect(await failureOf(tokens.renew())).toMatchObject({ code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
     await tokens.adopt(login('BOB', 'bob'))
-    answer()
+    response()
     expect(await sent).toMatchObject({ status: 401 })
     expect(server.bearers).toEqual(['Bearer ALICE'])
     await tokens.close()
@@ -171,10 +171,10 @@ describe.each(DOORS)('given a manager of this package, and Alice who has logged 
     const managers = [0, 1].map(() => createTokenManager({ source: person, store, storeKey: 'tabs' }))
     const [here, there] = managers as [LoginManager, LoginManager]
     await here.adopt(login('ALICE', 'alice'))
-    const { server, answer } = await startBank()
+    const { server, response } = await startBank()
     await there.reset()
     await there.adopt(login('BOB', 'bob'))
-    answer()
+    response()
     const ended = await open(here, { origins: [server.baseUrl] })(`${server.baseUrl}/transfer`, POST).catch(
       (error: unknown) => error,
     )

@@ -9,7 +9,7 @@ const USUAL: RejectedRequest = {
   mayProveAgain: false,
 }
 
-describe('given an answer that refuses the token', () => {
+describe('given a response that rejects the token', () => {
   it.each<[string, Partial<RejectedRequest>, RetryDecision]>([
     ['comes from the API', {}, 'replay'],
     ['comes after the replay', { isReplay: true }, 'surface-again'],

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals'
 import axios, { type AxiosError } from 'axios'
 import axiosRetry from 'axios-retry'
 import * as library from '../../src/index.ts'
-import { type ApiServer, refusal, refusing, startApi } from '../axios/support/api-server.ts'
+import { type ApiServer, rejection, rejecting, startApi } from '../axios/support/api-server.ts'
 import { mint, startTokens } from '../axios/support/tokens.ts'
 import { failureOf } from '../axios/support/turns.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -45,7 +45,7 @@ describe.each(MATRIX)('given an instance (%s adapter) that is attached %s, %s', 
   }
 
   it('when its token is refused once, then there is one replay, and interceptors run once (F104)', async () => {
-    const server = await startApi(refusing('token-1'))
+    const server = await startApi(rejecting('token-1'))
     const { api, minted, ran } = arranged(server.baseUrl)
     expect((await api.get('/wallet')).status).toBe(200)
     expect(authorizations(server)).toEqual(['Bearer token-1', 'Bearer token-2'])
@@ -53,7 +53,7 @@ describe.each(MATRIX)('given an instance (%s adapter) that is attached %s, %s', 
   })
 
   it('when every token is refused, then one attempt is replayed, and no replay is retried as one (F104)', async () => {
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const { api, minted } = arranged(server.baseUrl)
     expect(await failureOf<AxiosError>(api.get('/wallet'))).toMatchObject({ status: 401 })
     // Each retry is an attempt of its own. The gap between forced renewals prevents its replay.
@@ -78,7 +78,7 @@ describe('given two copies of the package in one process', () => {
   it('when each attaches a manager to one instance, then the second is refused, and there is one replay (F126)', async () => {
     const other = await secondCopy()
     expect(other.attachBearer).not.toBe(library.attachBearer)
-    const server = await startApi(refusing('one-1'))
+    const server = await startApi(rejecting('one-1'))
     const api = axios.create({ baseURL: server.baseUrl })
     library.attachBearer(api, managerBy(library, 'one'))
     expect(() => other.attachBearer(api, managerBy(other, 'two'))).toThrow(
@@ -90,7 +90,7 @@ describe('given two copies of the package in one process', () => {
 
   it('when each has an instance, then each has a token, and they know the errors of each other (F126)', async () => {
     const other = await secondCopy()
-    const server = await startApi(refusing('one-1', 'two-1'))
+    const server = await startApi(rejecting('one-1', 'two-1'))
     const [mine, theirs] = [axios.create({ baseURL: server.baseUrl }), axios.create({ baseURL: server.baseUrl })]
     const closing = managerBy(other, 'two')
     library.attachBearer(mine, managerBy(library, 'one'))

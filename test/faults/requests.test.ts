@@ -6,7 +6,7 @@ import axios, {
   type InternalAxiosRequestConfig,
 } from 'axios'
 import { attachBearer } from '../../src/index.ts'
-import { type ApiServer, refusal, refusing, startApi } from '../axios/support/api-server.ts'
+import { type ApiServer, rejection, rejecting, startApi } from '../axios/support/api-server.ts'
 import { startTokens } from '../axios/support/tokens.ts'
 import { failureOf } from '../axios/support/turns.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -26,7 +26,7 @@ function traces(config: InternalAxiosRequestConfig) {
 
 describe.each(ADAPTERS)('given a request that is replayed (%s adapter)', (adapter) => {
   it('when its config is frozen to the bottom, then it is sent twice with one token each, and unchanged (F112)', async () => {
-    const server = await startApi(refusing('token-1'))
+    const server = await startApi(rejecting('token-1'))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     let ran = 0
     api.interceptors.request.use((config) => {
@@ -55,7 +55,7 @@ describe.each(ADAPTERS)('given a request that is replayed (%s adapter)', (adapte
   })
 
   it('when an interceptor of the user has frozen it, then it is sent twice all the same (F112)', async () => {
-    const server = await startApi(refusing('token-1'))
+    const server = await startApi(rejecting('token-1'))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, startTokens().tokens)
     api.interceptors.request.use((config) => Object.freeze({ ...config }), undefined, { synchronous: true })
@@ -65,7 +65,7 @@ describe.each(ADAPTERS)('given a request that is replayed (%s adapter)', (adapte
 
   it('when it has ended, then its config shows no trace of us, in an answer or in an error (F118)', async () => {
     const server = await startApi((request, index) =>
-      request.url === '/refused' ? refusal : refusing('token-1')(request, index),
+      request.url === '/refused' ? rejection : rejecting('token-1')(request, index),
     )
     const options = () => ({ cancelToken: axios.CancelToken.source().token, signal: new AbortController().signal })
     const bare = axios.create({ adapter, baseURL: server.baseUrl })
@@ -100,7 +100,7 @@ const AGAIN: [string, (config: InternalAxiosRequestConfig) => AxiosRequestConfig
 describe.each(ADAPTERS)('given an API that refuses every token (%s adapter)', (adapter) => {
   async function world() {
     const clock = manualClock()
-    const server = await startApi(() => refusal)
+    const server = await startApi(() => rejection)
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const { tokens, minted } = startTokens({ clock })
     attachBearer(api, tokens)
@@ -110,7 +110,7 @@ describe.each(ADAPTERS)('given an API that refuses every token (%s adapter)', (a
   it.each(['before', 'after'])(
     'when an interceptor registered %s ours merges configs by axios, then there is one replay (F118)',
     async (side) => {
-      const server = await startApi(() => refusal)
+      const server = await startApi(() => rejection)
       const api = axios.create({ adapter, baseURL: server.baseUrl })
       const { tokens, minted } = startTokens()
       const merge = (config: InternalAxiosRequestConfig) =>

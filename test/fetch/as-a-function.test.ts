@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import { createTokenManager } from '../../src/index.ts'
 import { withBearer } from '../../src/fetch/index.ts'
 
-it('given the fetch of a browser, which refuses to be called as a method, when a request is sent, then it is called as a function', async () => {
+it('given the fetch of a browser, which must not be called as a method, when a request is sent, then it is called as a function', async () => {
   const receivers: unknown[] = []
   function strict(this: unknown): Promise<Response> {
     receivers.push(this)

@@ -40,7 +40,7 @@ function gateway(refused: readonly string[]) {
 }
 
 describe('given an API whose 401 no page can see', () => {
-  it('when it refuses the token, then the lines of the page renew, and send once more', async () => {
+  it('when it rejects the token, then the lines of the page renew, and send once more', async () => {
     const { tokens, minted } = startTokens()
     await tokens.getAccessToken()
     const { fetch, bearers } = gateway(['Bearer token-1'])
@@ -48,7 +48,7 @@ describe('given an API whose 401 no page can see', () => {
     expect([bearers, minted.calls]).toEqual([['Bearer token-1', 'Bearer token-2'], 2])
   })
 
-  it('when the network is down, then there is one token call, and its error comes back', async () => {
+  it('when the network is down, then there is one token request, and its error comes back', async () => {
     const { tokens, minted } = startTokens()
     await tokens.getAccessToken()
     const { fetch, bearers } = gateway(['Bearer token-1', 'Bearer token-2'])

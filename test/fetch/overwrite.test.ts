@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { withBearer } from '../../src/fetch/index.ts'
 import { attachBearer } from '../../src/index.ts'
 import axios from 'axios'
-import { refusing, startApi } from '../axios/support/api-server.ts'
+import { rejecting, startApi } from '../axios/support/api-server.ts'
 import { startTokens } from '../axios/support/tokens.ts'
 
 const SHAPES: Record<string, (url: string) => [string | Request, RequestInit?]> = {
@@ -28,7 +28,7 @@ describe('given an SDK that always sets the header (F380)', () => {
   it.each(Object.keys(SHAPES))(
     'when its headers are %s, then the token takes its place, and the replay has the next one (F380)',
     async (shape) => {
-      const server = await startApi(refusing('token-1'))
+      const server = await startApi(rejecting('token-1'))
       const { tokens, anomalies } = startTokens()
       const api = withBearer(fetch, tokens, { origins: [server.baseUrl], overwrite: true })
       const given = SHAPES[shape]!(`${server.baseUrl}/a`)

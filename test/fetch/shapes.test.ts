@@ -3,7 +3,7 @@ import { openAsBlob } from 'node:fs'
 import { Readable } from 'node:stream'
 import { runInNewContext } from 'node:vm'
 import { withBearer } from '../../src/fetch/index.ts'
-import { refusing, startApi } from '../axios/support/api-server.ts'
+import { rejecting, startApi } from '../axios/support/api-server.ts'
 import { startTokens } from '../axios/support/tokens.ts'
 import { arrivalOf } from './arrivals.ts'
 
@@ -71,7 +71,7 @@ class Endpoint {
   }
 }
 
-/** What people give to fetch, and what they give to it by mistake. */
+/** What users give to fetch, and what they give to it by mistake. */
 const SHAPES: Record<string, Shape> = {
   // Addresses
   'a text': (url) => [url],
@@ -233,7 +233,7 @@ describe('given a call of any shape', () => {
       const expected = await plain(shape)
       for (const moment of ['at once', 'after a wait', 'after a 401', 'elsewhere'] as const) {
         const isRejected = moment === 'after a 401'
-        const server = await startApi(isRejected ? refusing('token-1') : undefined)
+        const server = await startApi(isRejected ? rejecting('token-1') : undefined)
         const { tokens, minted } = startTokens()
         if (moment === 'after a wait') minted.hold()
         else await tokens.getAccessToken()

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals'
 import { Readable } from 'node:stream'
 import { withBearer } from '../../src/fetch/index.ts'
 import { isTokenError, TokenError } from '../../src/index.ts'
-import { refusing, startApi } from '../axios/support/api-server.ts'
+import { rejecting, startApi } from '../axios/support/api-server.ts'
 import { startTokens } from '../axios/support/tokens.ts'
 import { failureOf, until } from '../axios/support/turns.ts'
 
@@ -10,14 +10,14 @@ const origins = ['https://api.example.com']
 const there = `${origins[0]}/x`
 
 /** A fetch without a network: what it was called with, and answers in turn (default 200). */
-function recording(...answers: (Response | Error)[]) {
+function recording(...responses: (Response | Error)[]) {
   const calls: { input: unknown; init: Record<string, unknown>; headers: Headers; body: Promise<string> }[] = []
   const inner = jest.fn(async (input: string | URL | Request, init?: RequestInit) => {
     // As a platform does it: the body of a Request is read.
     const request = new Request(input, init)
     calls.push({ input, init: (init ?? {}) as never, headers: request.headers, body: request.text() })
     await calls.at(-1)!.body
-    const answer = answers.shift() ?? new Response('ok')
+    const answer = responses.shift() ?? new Response('ok')
     if (answer instanceof Error) throw answer
     return answer
   })
@@ -80,7 +80,7 @@ describe('given a token at hand', () => {
   })
 })
 
-describe('given bodies as people have them', () => {
+describe('given bodies as users have them', () => {
   const bytes = Uint8Array.from({ length: 256 }, (_, n) => n)
   it.each<[string, () => BodyInit_]>([
     ['a text', () => 'text ü'],
@@ -89,9 +89,9 @@ describe('given bodies as people have them', () => {
     ['a Blob', () => new Blob([bytes])],
     ['URLSearchParams', () => new URLSearchParams({ a: 'b c' })],
     ['an empty text', () => ''],
-  ])('when the API refuses a token for %s, then the same bytes are sent again', async (_, body) => {
+  ])('when the API rejects a token for %s, then the same bytes are sent again', async (_, body) => {
     for (const inRequest of [false, true]) {
-      const server = await startApi(refusing('token-1'))
+      const server = await startApi(rejecting('token-1'))
       const api = withBearer(fetch, startTokens().tokens, { origins: [server.baseUrl] })
       const init = { method: 'POST', body: body() }
       const { status } = await (inRequest ? api(new Request(server.baseUrl, init)) : api(server.baseUrl, init))
@@ -104,7 +104,7 @@ describe('given bodies as people have them', () => {
   type BodyInit_ = string | Uint8Array<ArrayBuffer> | ArrayBuffer | Blob | URLSearchParams
 
   it('when it is FormData, then its fields are sent again', async () => {
-    const server = await startApi(refusing('token-1'))
+    const server = await startApi(rejecting('token-1'))
     const body = new FormData()
     body.set('field', 'wert ü')
     await withBearer(fetch, startTokens().tokens, { origins: [server.baseUrl] })(server.baseUrl, {
@@ -177,7 +177,7 @@ describe('given requests that are not to be replayed or touched', () => {
     expect(minted.calls).toBe(0)
   })
 
-  it('when a request goes to another origin, then it is told once', async () => {
+  it('when a request goes to another origin, then it is reported once', async () => {
     const { tokens, anomalies } = startTokens()
     const api = withBearer(recording().inner, tokens, { origins })
     await api('https://other.example/1')
@@ -248,16 +248,16 @@ describe('given answers that refuse the token', () => {
 
   it('when the fetch has streams of Node for bodies, then the body of the 401 is let go, too', async () => {
     const body = Readable.from(['refused'])
-    const answers = [{ status: 401, headers: new Headers(), body } as unknown as Response, new Response('ok')]
+    const responses = [{ status: 401, headers: new Headers(), body } as unknown as Response, new Response('ok')]
     const inner = jest.fn((_: string, init?: RequestInit) =>
-      Promise.resolve(init ? answers.shift()! : Response.error()),
+      Promise.resolve(init ? responses.shift()! : Response.error()),
     )
     expect((await withBearer(inner, startTokens().tokens, { origins })(there)).status).toBe(200)
     expect([inner.mock.calls.length, body.destroyed]).toEqual([2, true])
   })
 
   it.each(['insufficient_scope', 'insufficient_user_authentication'])(
-    'when its challenge says %s, then nothing is renewed and the answer surfaces, readable (F223)',
+    'when its challenge says %s, then nothing is renewed and the response surfaces, readable (F223)',
     async (error) => {
       const { tokens, minted } = startTokens()
       const { inner, calls } = recording(refused({ 'WWW-Authenticate': `Bearer error="${error}"` }))
@@ -272,7 +272,7 @@ describe('given answers that refuse the token', () => {
     expect([(await api(there)).status, calls.length]).toEqual([200, 2])
   })
 
-  it('when a redirect led to another origin, then `refuses` is not asked about its answer', async () => {
+  it('when a redirect led to another origin, then `refuses` is not asked about its response', async () => {
     const other = await startApi(() => ({ status: 401 }))
     const server = await startApi(() => ({ status: 302, headers: { Location: other.baseUrl } }))
     const asked: string[] = []

@@ -1,7 +1,7 @@
 import { createTokenManager, type TokenManager } from '../../src/index.ts'
 import { withBearer } from '../../src/fetch/index.ts'
 import type { DPoPKey } from '../../src/core/proofs.ts'
-import { type ApiServer, type Received, refusal, startApi } from '../axios/support/api-server.ts'
+import { type ApiServer, type Received, rejection, startApi } from '../axios/support/api-server.ts'
 import { type Arrival, arrivalOf } from '../fetch/arrivals.ts'
 import { type CallCourse, givenOf, isOnce, type Told } from './call-course.ts'
 
@@ -151,7 +151,7 @@ class CallWorld {
     const proof = claimsIn(request.headers.dpop)
     if (this.#course.hasKey && this.#course.wantsNonce && proof?.nonce !== this.#nonce)
       return { status: 401, headers: { 'DPoP-Nonce': this.#nonce, 'WWW-Authenticate': 'DPoP error="use_dpop_nonce"' } }
-    if (told.isRejected && request.headers.authorization?.endsWith(' token-1')) return { ...refusal, status: 401 }
+    if (told.isRejected && request.headers.authorization?.endsWith(' token-1')) return { ...rejection, status: 401 }
     return { status: 200 }
   }
 

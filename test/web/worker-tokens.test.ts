@@ -15,7 +15,7 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { exposeTokens, connectTokens } from '../../src/web/index.ts'
 import { transferred } from '../../src/web/worker-messages.ts'
-import { refusal, startApi } from '../axios/support/api-server.ts'
+import { rejection, startApi } from '../axios/support/api-server.ts'
 import { failureOf, gate, until } from '../axios/support/turns.ts'
 import { DOORS } from '../client/support/doors.ts'
 import { listen } from '../support/managed.ts'
@@ -296,7 +296,7 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
     const bank = { held: Promise.resolve() }
     const server = await startApi(async ({ headers }) => {
       await bank.held
-      return headers.authorization === 'Bearer BOB' ? { body: 'executed as bob' } : refusal
+      return headers.authorization === 'Bearer BOB' ? { body: 'executed as bob' } : rejection
     })
     return { server, bank }
   }

@@ -7,7 +7,7 @@ import { toTokenError } from '../../src/wire/to-token-error.ts'
 
 const URL_OF_TOKENS = new URL('https://login.example/token/')
 
-describe('given an answer of a token service', () => {
+describe('given a response of a token service', () => {
   it.each([
     [499, 'ERR_TOKEN_REQUEST'],
     [500, 'ERR_TOKEN_SERVICE_UNAVAILABLE'],
@@ -69,7 +69,7 @@ describe('given what a source threw', () => {
   })
 })
 
-describe('given a token call in Node', () => {
+describe('given a token request in Node', () => {
   const through = (host: string) => ({ path: URL_OF_TOKENS.href, host })
   const own = { host: 'proxy.example', port: 3128 }
 

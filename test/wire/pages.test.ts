@@ -31,7 +31,7 @@ async function sourcesAt([status, type, body, challenge]: Answer): Promise<Recor
 
 const context = () => ({ signal: new AbortController().signal, clock: manualClock() })
 
-/** What each source makes of the answer: to an obtain, and to a refresh. */
+/** What each source makes of the response: to an obtain, and to a refresh. */
 async function verdicts(answer: Answer) {
   const reported: Record<string, string> = {}
   for (const [name, source] of Object.entries(await sourcesAt(answer)))
@@ -51,7 +51,7 @@ async function verdicts(answer: Answer) {
 const page = '<!doctype html><p>Blocked'
 const xml = '<?xml version="1.0"?><Error>Blocked</Error>'
 
-describe('given a gateway in front of the service that answers token calls (F372)', () => {
+describe('given a gateway in front of the service that answers token requests (F372)', () => {
   it.each<[string, Answer]>([
     ['400 with a page', [400, 'text/html', page]],
     ['401 with a page', [401, 'text/html; charset=utf-8', page]],
@@ -77,7 +77,7 @@ describe('given a gateway in front of the service that answers token calls (F372
     ['JSON of the type HTML', [401, 'text/html', '{"detail":"no"}']],
     ['nothing', [401, 'text/html', '']],
     ['JSON', [401, 'application/json', '{"detail":"no"}']],
-  ])('when a 401 has %s, then the service has refused the credentials', async (_, answer) => {
+  ])('when a 401 has %s, then the service has rejected the credentials', async (_, answer) => {
     const reported = await verdicts(answer)
     expect(reported['obtain by clientCredentials']).toBe('ERR_CREDENTIALS_REJECTED')
     expect(reported['obtain by loginPassword']).toBe('ERR_CREDENTIALS_REJECTED')

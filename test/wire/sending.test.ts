@@ -45,7 +45,7 @@ describe('given a renewal that must not keep the process alive', () => {
   })
 })
 
-describe('given a token call that has no answer', () => {
+describe('given a token request that has no response', () => {
   it('when its time is over, then the error names the exchange and the address', async () => {
     const clock = manualClock()
     const source = sourceBehind(() => new Promise(() => undefined))

@@ -30,7 +30,7 @@ export interface ApiServer {
   readonly received: readonly Received[]
   /** The `Authorization` of every request, oldest first. */
   readonly bearers: readonly (string | undefined)[]
-  /** Number of answers that are neither sent completely nor cut off: the client does not read them, and keeps the connection. */
+  /** Number of responses that are neither sent completely nor cut off: the client does not read them, and keeps the connection. */
   readonly unread: number
 }
 
@@ -84,12 +84,12 @@ afterEach(async () => {
 })
 
 /** Refuses these tokens with 401, as an API does after they were revoked. */
-export function refusing(...tokens: string[]): Script {
-  return ({ headers }) => (tokens.some((token) => headers.authorization?.endsWith(` ${token}`)) ? refusal : {})
+export function rejecting(...tokens: string[]): Script {
+  return ({ headers }) => (tokens.some((token) => headers.authorization?.endsWith(` ${token}`)) ? rejection : {})
 }
 
 /** A 401 as an API gives it. */
-export const refusal: Answer = { status: 401, headers: { 'WWW-Authenticate': 'Bearer' }, body: '{"error":"refused"}' }
+export const rejection: Answer = { status: 401, headers: { 'WWW-Authenticate': 'Bearer' }, body: '{"error":"refused"}' }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
