@@ -1,6 +1,7 @@
 import { member } from '../core/thrown.ts'
 import { ForeignReply } from '../store/reason.ts'
 import type { TokenRegister } from '../store/token-register.ts'
+import { CHANNEL, listening, type PostgresListener } from './listener.ts'
 import { DEFAULT_TABLE, quoted } from './table.ts'
 
 /** A `pg` Pool, or anything that runs one statement in a transaction of its own. */
@@ -23,9 +24,16 @@ interface Row {
  * @param pool Must lead to the primary server: a replica returns old values.
  * @throws {TypeError} naming the option.
  */
-export function postgresRegister(pool: PostgresClient, table: string = DEFAULT_TABLE): TokenRegister {
+export function postgresRegister(
+  pool: PostgresClient,
+  table: string = DEFAULT_TABLE,
+  listener?: PostgresListener,
+): TokenRegister {
   checkClient(pool)
-  const { read, readWithoutEpoch, replacing } = statementsFor(quoted(table))
+  const { read, readWithoutEpoch, replacing } = statementsFor(
+    quoted(table),
+    listener ? `key, pg_notify('${CHANNEL}', key)` : 'key',
+  )
   let isEpochRefused = false
 
   /** @returns undefined if the client answers with anything else, which the store reports. */
@@ -48,6 +56,7 @@ export function postgresRegister(pool: PostgresClient, table: string = DEFAULT_T
 
   return {
     kind: 'postgres',
+    ...(listener && listening(listener)),
     capacity: connectionsOf(pool),
 
     async read(key) {
@@ -97,7 +106,8 @@ const EPOCH_DENIED = ['42501', '42883', '0A000']
  */
 const SERIALIZATION_FAILURE = '40001'
 
-function statementsFor(table: string) {
+/** @param returned What a statement returns if it stored the value. */
+function statementsFor(table: string, returned: string) {
   // float8, because clients read bigint and numeric as text.
   const now = 'round(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now'
   const value = `(SELECT value FROM ${table} WHERE key = $1 AND keep_until > clock_timestamp()) AS value`
@@ -110,10 +120,10 @@ function statementsFor(table: string) {
       const inEpoch = hasEpoch ? `${EPOCH} = $${expects ? 5 : 4}::text` : 'true'
       return expects
         ? `UPDATE ${table} SET value = $2, keep_until = ${end} ` +
-            `WHERE key = $1 AND value = $4 AND keep_until > clock_timestamp() AND ${inEpoch} RETURNING key`
+            `WHERE key = $1 AND value = $4 AND keep_until > clock_timestamp() AND ${inEpoch} RETURNING ${returned}`
         : `INSERT INTO ${table} AS stored (key, value, keep_until) SELECT $1::text, $2::text, ${end} WHERE ${inEpoch} ` +
             `ON CONFLICT (key) DO UPDATE SET value = excluded.value, keep_until = excluded.keep_until ` +
-            `WHERE stored.keep_until <= clock_timestamp() RETURNING key`
+            `WHERE stored.keep_until <= clock_timestamp() RETURNING ${returned.replaceAll('key', 'stored.key')}`
     },
   }
 }

@@ -1,7 +1,9 @@
 import { namesOf, ownOptions } from '../core/option-checks.ts'
 import type { TokenStore } from '../core/token-store.ts'
+import { Changes } from '../store/changes.ts'
 import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import { type PostgresClient, postgresRegister } from './postgres-register.ts'
+import type { PostgresListener } from './listener.ts'
 import { reasonOf } from './reason.ts'
 
 export interface PostgresStoreOptions extends SharedStoreOptions {
@@ -9,6 +11,12 @@ export interface PostgresStoreOptions extends SharedStoreOptions {
   pool: PostgresClient
   /** Name of the table that `createTableStatement` makes, or `schema.table`. Default `evergreen_tokens`. */
   table?: string | undefined
+  /**
+   * A connected `Client` of pg, only for notifications. Give it in all processes or in none. Steps that store then notify the channel `axios_evergreen` of
+   * their key, and an owner of a login checks the store when its key has changed, instead of every `renewal.maxStalenessMs`. End it after the manager.
+   * Default: none.
+   */
+  listener?: PostgresListener | undefined
 }
 
 /**
@@ -29,7 +37,7 @@ export function postgresStore(options: PostgresStoreOptions): TokenStore {
   const own = ownOptions(
     'The options of postgresStore',
     options,
-    namesOf<PostgresStoreOptions>({ pool: true, table: true, ...SHARED }),
+    namesOf<PostgresStoreOptions>({ pool: true, table: true, listener: true, ...SHARED }),
   )
-  return storeOn(postgresRegister(own.pool, own.table), own, reasonOf)
+  return storeOn(postgresRegister(own.pool, own.table, own.listener), own, reasonOf, { NotifiedOf: Changes })
 }

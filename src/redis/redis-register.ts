@@ -1,5 +1,6 @@
 import { ForeignReply } from '../store/reason.ts'
 import type { TokenRegister } from '../store/token-register.ts'
+import { CHANNEL, type RedisSubscriber, subscription } from './subscription.ts'
 import { commandOf, type RedisClient, Script } from './command.ts'
 
 /** No record is longer. Of a longer value, the script reads only enough to tell that it is no record. */
@@ -18,7 +19,7 @@ const MOST_EPOCHS = 10_000
  * To replace: ARGV: the new value; ms to keep it; the epoch, or '' if it need not be compared; the expected value, absent if none is expected. Answers 1 if
  * the script stored the new value, -1 if the epoch is another one, else 0. '' is expected of whatever is no record, bytes beyond ASCII included.
  */
-const SCRIPT = new Script(`
+const TEXT = `
 local key = KEYS[1]
 local stands = redis.pcall('GETRANGE', key, 0, ${MAX_BYTES})
 if type(stands) == 'table' then
@@ -44,17 +45,22 @@ local isOdd = expected == '' and stands and string.find(stands, '[\\128-\\255]')
 if stands ~= (expected or false) and not isOdd then return 0 end
 redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
 return 1
-`)
+`
+const SCRIPT = new Script(TEXT)
+/** Publishes the key, too. Users whose rights are limited need more of them for it. */
+const PUBLISHING = new Script(TEXT.replace(/return 1\n$/, `redis.call('PUBLISH', '${CHANNEL}', key)\n$&`))
 
 /** A register in Redis or Valkey: one string per key. One script compares and sets; the rules of the store are not in it. */
-export function redisRegister(client: RedisClient): TokenRegister {
+export function redisRegister(client: RedisClient, subscriber?: RedisSubscriber): TokenRegister {
   const command = commandOf(client)
+  const replacing = subscriber ? PUBLISHING : SCRIPT
   /** By key: each node of a cluster has its own. An outdated epoch does no harm, because the script compares it before it stores. */
   const epochs = new Map<string, { readonly epoch: string; readonly epochAt?: number }>()
   /** Keys that this register has written, and not read since: their next replace settles a claim. */
   const claimed = new Set<string>()
   return {
     kind: 'redis',
+    ...(subscriber && subscription(subscriber)),
     async read(key) {
       const known = epochs.get(key)
       const reply = await SCRIPT.run(client, command, key, known === undefined ? [] : ['known'])
@@ -71,7 +77,9 @@ export function redisRegister(client: RedisClient): TokenRegister {
       // Only a claim grants a refresh token, so only its epoch matters. What settles it tells the epoch of the claim: in another one, nobody presents it.
       const isSettling = claimed.delete(key)
       const args = [value, String(Math.ceil(keepMs)), isSettling ? '' : epoch]
-      const stored = text(await SCRIPT.run(client, command, key, expected === undefined ? args : [...args, expected]))
+      const stored = text(
+        await replacing.run(client, command, key, expected === undefined ? args : [...args, expected]),
+      )
       if (stored === '-1') epochs.delete(key)
       if (stored === '1' && !isSettling) claimed.add(key)
       if (!['1', '0', '-1'].includes(stored ?? '')) throw new ForeignReply()

@@ -1,9 +1,11 @@
 import { namesOf, ownOptions } from '../core/option-checks.ts'
 import type { TokenStore } from '../core/token-store.ts'
+import { Changes } from '../store/changes.ts'
 import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import type { RedisClient } from './command.ts'
 import { reasonOf, watch } from './reason.ts'
 import { redisRegister } from './redis-register.ts'
+import type { RedisSubscriber } from './subscription.ts'
 
 export interface RedisStoreOptions extends SharedStoreOptions {
   /**
@@ -11,6 +13,12 @@ export interface RedisStoreOptions extends SharedStoreOptions {
    * command.
    */
   client: RedisClient
+  /**
+   * A second connection, only for subscriptions: `client.duplicate()`, connected, of node-redis or ioredis. Give it in all processes or in none. Steps that
+   * store then publish their key on the channel `axios-evergreen`, and an owner of a login checks the store when its key has changed, instead of every
+   * `renewal.maxStalenessMs`. Close it after the manager. Default: none.
+   */
+  subscriber?: RedisSubscriber | undefined
 }
 
 /**
@@ -31,8 +39,12 @@ export interface RedisStoreOptions extends SharedStoreOptions {
  * @throws {TypeError | RangeError} naming the option.
  */
 export function redisStore(options: RedisStoreOptions): TokenStore {
-  const own = ownOptions('The options of redisStore', options, namesOf<RedisStoreOptions>({ client: true, ...SHARED }))
-  const register = redisRegister(own.client)
+  const own = ownOptions(
+    'The options of redisStore',
+    options,
+    namesOf<RedisStoreOptions>({ client: true, subscriber: true, ...SHARED }),
+  )
+  const register = redisRegister(own.client, own.subscriber)
   watch(own.client)
-  return storeOn(register, own, (thrown) => reasonOf(thrown, own.client))
+  return storeOn(register, own, (thrown) => reasonOf(thrown, own.client), { NotifiedOf: Changes })
 }

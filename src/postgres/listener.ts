@@ -1,0 +1,30 @@
+import { checkObject } from '../core/option-checks.ts'
+import { member } from '../core/thrown.ts'
+import { notifier } from '../store/notifier.ts'
+
+/** A connected `Client` of pg, for notifications only. Not one of a pool, which would give it to others. */
+export interface PostgresListener {
+  query(text: string): Promise<unknown>
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- The library declares its events.
+  on(event: any, listener: (...given: any[]) => void): unknown
+}
+
+/** Messages are keys. They hold no token. */
+export const CHANNEL = 'axios_evergreen'
+
+/** Listens when the first owner watches. pg does not connect again: after a loss owners check as if there were no listener. @throws {TypeError} naming the option. */
+export function listening(listener: PostgresListener): ReturnType<typeof notifier> {
+  checkObject('listener', listener)
+  if (['query', 'on'].some((method) => typeof member(listener, method) !== 'function'))
+    throw new TypeError('listener must be a connected Client of pg, which nothing else uses')
+  return notifier(
+    (to) => {
+      listener.on('notification', ({ channel, payload }: { channel?: unknown; payload?: string }) => {
+        if (channel === CHANNEL && payload !== undefined) to.changed(payload)
+      })
+      for (const lost of ['end', 'error']) listener.on(lost, () => to.lost())
+      to.subscribe()
+    },
+    () => listener.query(`LISTEN ${CHANNEL}`),
+  )
+}

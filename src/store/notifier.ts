@@ -1,0 +1,49 @@
+import { quietly } from '../core/thrown.ts'
+import type { TokenRegister } from './token-register.ts'
+
+/** What a connection for notifications reports. */
+export interface Notifications {
+  /** The value of this key has changed. */
+  changed(key: string): void
+  /** Runs `subscribe`. Until it has succeeded, and after `lost`, owners check the register as if nobody notified them. */
+  subscribe(): void
+  lost(): void
+}
+
+/** `watch` and `isWatching` of a register. @param begin Called when the first owner watches: listens to the connection. @param subscribe Rejects if it cannot. */
+export function notifier(
+  begin: (to: Notifications) => void,
+  subscribe: () => unknown,
+): Required<Pick<TokenRegister, 'watch' | 'isWatching'>> {
+  const watchers = new Set<(key?: string) => void>()
+  let isLive = false
+  let hasBegun = false
+  const notify = (key?: string) => {
+    for (const onChange of watchers) onChange(key)
+  }
+  const change = (isNowLive: boolean) => {
+    if (isLive || isNowLive) {
+      isLive = isNowLive
+      // What has changed meanwhile is not known.
+      notify()
+    }
+  }
+  const subscribed = async () => {
+    await subscribe()
+    change(true)
+  }
+  const notifications: Notifications = {
+    changed: notify,
+    lost: () => change(false),
+    subscribe: () => void quietly(subscribed)?.catch(() => undefined),
+  }
+  return {
+    watch(onChange) {
+      watchers.add(onChange)
+      if (!hasBegun) begin(notifications)
+      hasBegun = true
+      return () => void watchers.delete(onChange)
+    },
+    isWatching: () => isLive,
+  }
+}
