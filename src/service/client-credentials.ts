@@ -49,7 +49,7 @@ class ClientCredentialsSource implements TokenSource {
     tellsCredentials(this, () => this.#client.fixed)
   }
 
-  // Accessors, so that the printed source shows neither id nor origin.
+  // Accessors, so that id and origin are not printed with the source.
   get id(): string {
     const { account } = this.#client
     return account === '' ? '' : `variant-a ${this.#endpoint.href} ${account}`
@@ -60,21 +60,21 @@ class ClientCredentialsSource implements TokenSource {
   }
 
   async obtain(context: ExchangeContext): Promise<TokenGrant> {
-    const { clientId, clientSecret } = await this.#client.ask(context)
+    const { clientId, clientSecret } = await this.#client.get(context)
     const attributes = { client_id: clientId, client_secret: clientSecret }
-    const answer = await this.#endpoint.post('obtain', attributes, context)
-    return readGrant(new TokenDocument(answer, 'wrapped'), context)
+    const response = await this.#endpoint.post('obtain', attributes, context)
+    return readGrant(new TokenDocument(response, 'wrapped'), context)
   }
 }
 
 /**
- * Reads an obtain answer of Variant A (specification, section 2.2): `access`, `expires_in` in seconds, `token_type`.
+ * Reads the obtain response of Variant A (specification, section 2.2): `access`, `expires_in` in seconds, `token_type`.
  *
- * @throws {TokenError} `ERR_TOKEN_RESPONSE` when a member is missing or of the wrong kind.
+ * @throws {TokenError} `ERR_TOKEN_RESPONSE` if a member is missing or has the wrong type.
  */
 function readGrant(document: TokenDocument, { report }: ExchangeContext): TokenGrant {
   if (document.attribute('expires_in') === undefined && document.attribute('access_expired_at') !== undefined)
-    throw document.unusable(`it speaks ${VARIANT_B}`)
+    throw document.unusable(`it uses ${VARIANT_B}`)
   const accessToken = document.text('access')
   const accessLifetimeMs = lifetimeMs(document, report)
   const tokenType = document.attribute('token_type')

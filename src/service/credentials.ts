@@ -5,8 +5,8 @@ import { checkCredential, fromFunction } from '../wire/credential.ts'
 
 export interface ProvidedCredentials<Credentials> {
   /**
-   * Called once per exchange, e.g. to ask a secret manager. The result serves the whole exchange. The manager keeps only name,
-   * code and stack frames of an error that the function throws, so log the error yourself.
+   * Called once per exchange, e.g. to query a secret manager. The exchange uses the result throughout. If the function throws, the manager keeps only
+   * name, code and stack frames of the error, so log the error yourself.
    */
   credentials: () => Credentials | Promise<Credentials>
   /**
@@ -16,28 +16,28 @@ export interface ProvidedCredentials<Credentials> {
   account?: string | undefined
 }
 
-/** A function that hangs must not hide that the service has refused a refresh token. */
-const TELLING_MS = 2_000
+/** A function that hangs must not hide that the service rejected a refresh token. */
+const REPORT_LIMIT_MS = 2_000
 
 export const CREDENTIAL_OPTIONS = {
   credentials: asGiven,
   account: asGiven,
 } satisfies Readers<ProvidedCredentials<unknown>>
 
-/** Credentials: fixed ones, or those that a function gives at each exchange. */
+/** Constant credentials, or those that a function returns at each exchange. */
 export interface CredentialSource<Credentials> {
   /** Empty if the account is not known before the first exchange. */
   readonly account: string
   /**
-   * @param context Of the exchange, if nothing has been sent in it.
-   * @returns A copy that serves one whole exchange.
-   * @throws {TokenError} when the function fails or gives something else.
+   * @param context The context of the exchange, if nothing has been sent yet.
+   * @returns A copy for one exchange.
+   * @throws {TokenError} if the function fails or returns something else.
    */
-  ask(context?: ExchangeContext): Promise<Credentials>
-  /** Those that are constants, as text. */
+  get(context?: ExchangeContext): Promise<Credentials>
+  /** Constant credentials, as text. */
   readonly fixed?: string
-  /** After a refused refresh: tells the manager which credentials a function gives now. Never rejects. */
-  tell(context: ExchangeContext): Promise<void>
+  /** After a rejected refresh: reports to the manager which credentials the function returns now. Never rejects. */
+  report(context: ExchangeContext): Promise<void>
 }
 
 /**
@@ -57,18 +57,18 @@ export function credentialSource<Name extends string>(
   const check = (given: unknown) =>
     checkedCredentials((given ?? Object.create(null)) as Partial<Record<Name, unknown>>, names)
   const provided = (context?: ExchangeContext) => fromFunction('credentials', provider as () => unknown, check, context)
-  const say = (context: ExchangeContext | undefined, credentials: Record<Name, string>) => {
+  const reported = (context: ExchangeContext | undefined, credentials: Record<Name, string>) => {
     if (context) internalOf(context).hasCredentials?.(JSON.stringify(credentials))
     return credentials
   }
   return {
     account: account as string,
-    ask: async (context) => say(context, await provided(context)),
-    async tell(context) {
-      const limit = { clock: context.clock, ms: TELLING_MS, signal: context.signal, atLimit: () => undefined }
-      // Without the context: its refresh has been sent, and what the service said of it counts, whatever the function does.
+    get: async (context) => reported(context, await provided(context)),
+    async report(context) {
+      const limit = { clock: context.clock, ms: REPORT_LIMIT_MS, signal: context.signal, atLimit: () => undefined }
+      // Without the context: the refresh has been sent, so the response of the service decides, whatever the function does.
       await withinLimit(provided(), limit).then(
-        (credentials) => say(context, credentials),
+        (credentials) => reported(context, credentials),
         () => undefined,
       )
     },
@@ -81,7 +81,7 @@ function fixedSource<Name extends string>(
   name: Name,
 ): CredentialSource<Record<Name, string>> {
   const text = JSON.stringify(fixed)
-  return { account: fixed[name], fixed: text, ask: () => Promise.resolve(fixed), tell: () => Promise.resolve() }
+  return { account: fixed[name], fixed: text, get: () => Promise.resolve(fixed), report: () => Promise.resolve() }
 }
 
 function checkedCredentials<Name extends string>(

@@ -9,18 +9,18 @@ import {
   type TokenSource,
 } from '../core/token-source.ts'
 import { tellsCredentials } from '../core/tells-credentials.ts'
-import { clockTrouble } from './clock-trouble.ts'
+import { clockSkew } from './clock-skew.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
 import { readMetaTime } from './meta-time.ts'
 import { isAuthentic } from './response-signature.ts'
 import { type Moment, momentOf, ServiceClock } from './service-clock.ts'
 import { parseTimestamp } from './timestamp.ts'
-import { type TokenAnswer, TokenDocument, VARIANT_A, VARIANT_B } from './token-document.ts'
+import { type SuccessResponse, TokenDocument, VARIANT_A, VARIANT_B } from './token-document.ts'
 import type { TokenServiceOptions } from '../wire/token-call.ts'
 import { SERVICE_OPTIONS, TokenEndpoint } from './token-endpoint.ts'
 
 export type LoginPasswordOptions = TokenServiceOptions & {
-  /** Verify `meta.sign` of obtain responses; a missing or wrong one is refused with `ERR_SIGNATURE`. Default true. */
+  /** Verify `meta.sign` of obtain responses; a missing or wrong one is rejected with `ERR_SIGNATURE`. Default true. */
   verifySignature?: boolean | undefined
 } & (PasswordCredentials | ProvidedCredentials<PasswordCredentials>)
 
@@ -72,7 +72,7 @@ class LoginPassword implements TokenSource {
     tellsCredentials(this, () => this.#login.fixed)
   }
 
-  // Accessors, so that the printed source shows neither id nor origin.
+  // Accessors, so that id and origin are not printed with the source.
   get id(): string {
     const { account } = this.#login
     return account === '' ? '' : `variant-b ${this.#endpoint.href} ${account}`
@@ -83,43 +83,43 @@ class LoginPassword implements TokenSource {
   }
 
   async obtain(context: ExchangeContext): Promise<TokenGrant> {
-    const credentials = await this.#login.ask(context)
+    const credentials = await this.#login.get(context)
     const sent = momentOf(context.clock)
-    const answer = await this.#endpoint.post('obtain', credentials, context)
-    const document = new TokenDocument(answer, 'wrapped')
+    const response = await this.#endpoint.post('obtain', credentials, context)
+    const document = new TokenDocument(response, 'wrapped')
     checkVariant(document)
-    await this.#acceptMeta(document, answer, () => credentials, sent, context)
-    return this.#grant(document, answer, sent, context)
+    await this.#acceptMeta(document, response, () => credentials, sent, context)
+    return this.#grant(document, response, sent, context)
   }
 
   async refresh(refreshToken: string, context: ExchangeContext): Promise<TokenGrant> {
     const sent = momentOf(context.clock)
-    const answer = await this.#endpoint
+    const response = await this.#endpoint
       .post('refresh', { refresh: refreshToken }, context)
       .catch(async (error: unknown) => {
-        if (isTokenError(error, 'ERR_REFRESH_REJECTED')) await this.#login.tell(context)
+        if (isTokenError(error, 'ERR_REFRESH_REJECTED')) await this.#login.report(context)
         throw error
       })
-    const document = new TokenDocument(answer, 'wrapped-or-bare')
+    const document = new TokenDocument(response, 'wrapped-or-bare')
     checkVariant(document)
-    // The specification does not sign refresh answers. If an answer is signed all the same, its signature must be right. The
+    // The specification does not sign refresh responses. If one is signed, its signature must be valid. The
     // meta of an unsigned one proves nothing.
     if (!this.#verifies || (document.meta('sign') ?? undefined) !== undefined)
-      await this.#acceptMeta(document, answer, () => this.#askAfter(answer), sent, context)
-    return this.#grant(document, answer, sent, context, refreshToken)
+      await this.#acceptMeta(document, response, () => this.#credentialsAfter(response), sent, context)
+    return this.#grant(document, response, sent, context, refreshToken)
   }
 
-  /** Asks for the credentials after a refresh. The refresh token is spent by then: no failure may count as `not-sent`. */
-  async #askAfter({ address, status }: TokenAnswer): Promise<PasswordCredentials> {
+  /** Gets the credentials after a refresh. The refresh token has been used by then, so no failure may count as `not-sent`. */
+  async #credentialsAfter({ address, status }: SuccessResponse): Promise<PasswordCredentials> {
     try {
-      return await this.#login.ask()
+      return await this.#login.get()
     } catch (cause) {
       const message = `The response from ${address} could not be verified: the credentials function failed`
       throw new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'unknown', status, cause })
     }
   }
 
-  /** `reset()` of the manager calls this: the next account may be at a service with another clock. */
+  /** `reset()` of the manager calls this, because the next account may be at a service with another clock. */
   reset(): void {
     this.#serviceClock.forget()
   }
@@ -127,48 +127,48 @@ class LoginPassword implements TokenSource {
   /** Verifies `meta.sign`, and sets the service's clock by `meta.time`. @throws {TokenError} `ERR_SIGNATURE` */
   async #acceptMeta(
     document: TokenDocument,
-    answer: TokenAnswer,
+    response: SuccessResponse,
     credentials: () => PasswordCredentials | Promise<PasswordCredentials>,
     sent: Moment,
     { report }: ExchangeContext,
   ): Promise<void> {
     const refresh = document.attribute('refresh')
     const { timestamp, flaw } = readMetaTime(document.meta('time'), refresh, this.#serviceClock.zoneWasSeen)
-    // The form is checked first: if characters move from `time` to `refresh`, the signature stays right.
-    if (this.#verifies && flaw !== undefined) throw distrusted(answer, flaw)
-    if (this.#verifies) await verify(document, answer, await credentials())
+    // The format is checked first: the signature stays valid if characters move from `time` to `refresh`.
+    if (this.#verifies && flaw !== undefined) throw distrusted(response, flaw)
+    if (this.#verifies) await verify(document, response, await credentials())
     if (!timestamp) return
     const seen = { time: timestamp, refresh, sent }
     const age = this.#verifies ? this.#serviceClock.judge(seen) : 'newer'
-    if (age === 'old') throw distrusted(answer, 'it is old: meta.time does not advance')
+    if (age === 'old') throw distrusted(response, 'it is old: meta.time does not advance')
     this.#serviceClock.set(seen)
-    const trouble = clockTrouble(age, timestamp, sent, answer.date)
-    if (trouble !== undefined) report?.('clock-skew', trouble)
+    const skew = clockSkew(age, timestamp, sent, response.date)
+    if (skew !== undefined) report?.('clock-skew', skew)
   }
 
   /**
-   * @param presented The refresh token that was sent. Nothing else in an answer that brings another one may cost that token (F345).
-   * @throws {TokenError} `ERR_TOKEN_RESPONSE` when a member is missing or of the wrong kind.
+   * @param presented The refresh token that was sent. If the response has a new one, no other member may discard it (F345).
+   * @throws {TokenError} `ERR_TOKEN_RESPONSE` if a member is missing or has the wrong type.
    */
   #grant(
     document: TokenDocument,
-    { date }: TokenAnswer,
+    { date }: SuccessResponse,
     sent: Moment,
     { report }: ExchangeContext,
     presented?: string,
   ): RemarkedGrant {
-    const odd = (what: string) => report?.('unexpected-response', `The token response ${what}`)
+    const unexpected = (what: string) => report?.('unexpected-response', `The token response ${what}`)
     const serviceNow = this.#serviceClock.at(sent, date)
     const next = document.attribute('refresh') ?? undefined
     const isRotated = presented !== undefined && typeof next === 'string' && next !== '' && next !== presented
     const access = accessIn(document, serviceNow ?? sent.wall, isRotated)
-    if (!document.hasId) odd('has no id')
-    // The manager reports a missing refresh token, because it knows whether one was due.
+    if (!document.hasId) unexpected('has no id')
+    // The manager reports a missing refresh token, because only the manager knows whether one was expected.
     if (next === undefined) return access
     const grant = { ...access, refreshToken: document.text('refresh') }
     const refreshEnd = parseTimestamp(document.attribute('refresh_expired_at'))
-    if (!refreshEnd) odd('has no readable refresh_expired_at')
-    // Without the service's clock the expiry says nothing: this machine's clock may be wrong.
+    if (!refreshEnd) unexpected('has no readable refresh_expired_at')
+    // Without the service's clock the expiry is useless, because this machine's clock may be wrong.
     if (!refreshEnd || serviceNow === undefined) return grant
     const refreshLifetimeMs = refreshEnd.at - serviceNow
     if (refreshLifetimeMs > 0) return { ...grant, refreshLifetimeMs }
@@ -176,7 +176,7 @@ class LoginPassword implements TokenSource {
   }
 }
 
-/** @param isRotated The refresh token is another one: what is wrong here is the manager's to judge. */
+/** @param isRotated The response has a new refresh token, so the manager decides about an unusable access token. */
 function accessIn(document: TokenDocument, now: number, isRotated: boolean): RemarkedGrant {
   const end = parseTimestamp(document.attribute('access_expired_at'))
   const accessLifetimeMs = (end?.at ?? NaN) - now
@@ -192,13 +192,13 @@ function accessIn(document: TokenDocument, now: number, isRotated: boolean): Rem
 
 function checkVariant(document: TokenDocument): void {
   if (document.attribute('access_expired_at') === undefined && document.attribute('expires_in') !== undefined)
-    throw document.unusable(`it speaks ${VARIANT_A}`)
+    throw document.unusable(`it uses ${VARIANT_A}`)
 }
 
 /** @throws {TokenError} `ERR_SIGNATURE` */
 async function verify(
   document: TokenDocument,
-  answer: TokenAnswer,
+  response: SuccessResponse,
   { login, password }: PasswordCredentials,
 ): Promise<void> {
   const signed = {
@@ -206,14 +206,14 @@ async function verify(
     refresh: textOf(document.attribute('refresh')),
     sign: document.meta('sign'),
   }
-  if (!(await isAuthentic(signed, login, password))) throw distrusted(answer, 'meta.sign is missing or wrong')
+  if (!(await isAuthentic(signed, login, password))) throw distrusted(response, 'meta.sign is missing or wrong')
 }
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-function distrusted({ address, status }: TokenAnswer, why: string): TokenError {
+function distrusted({ address, status }: SuccessResponse, why: string): TokenError {
   const message = `The response from ${address} cannot be trusted: ${why}`
   return new TokenError('ERR_SIGNATURE', message, { outcome: 'unknown', status })
 }

@@ -1,21 +1,21 @@
 import { parseTimestamp, type Timestamp } from './timestamp.ts'
 
-/** The time of an answer, or what is wrong with it, for messages. */
+/** The time of a response, or what is wrong with it, for messages. */
 export type MetaTime =
   | { readonly timestamp: Timestamp; readonly flaw?: undefined }
   | { readonly timestamp?: undefined; readonly flaw: string }
 
 /**
- * Reads `meta.time` (specification, section 5: the time of the answer, part of what is signed; its form is not shown).
+ * Reads `meta.time` (specification, section 5: the time of the response, which is signed; its format is not specified).
  *
- * `meta.sign` covers `time` and `refresh` as one text without a mark between them. Whoever alters answers can therefore move
- * characters from the end of `time` to the start of `refresh`, and the signature stays right: `…:11.925654Z` and `abc` become
- * `…:11.925654` and `Zabc`. A zone prevents this, because no timestamp with a zone is the beginning of another. A time without a
- * zone is believed only while the service has never sent a zone, and only if `refresh` does not begin with what may be the rest
- * of `time`. A service that never sends a zone leaves one gap: digits of the fraction can still move. The refresh token is then
- * a wrong one, and the service refuses it.
+ * `meta.sign` covers `time` and `refresh` as one text without a separator. An attacker who alters responses can therefore move
+ * characters from the end of `time` to the start of `refresh`, and the signature stays valid: `…:11.925654Z` and `abc` become
+ * `…:11.925654` and `Zabc`. A zone prevents this, because no timestamp with a zone is a prefix of another. A time without a
+ * zone is accepted only while the service has never sent a zone, and only if `refresh` does not start with a possible rest
+ * of `time`. If a service never sends a zone, one gap remains: digits of the fraction can still move. The refresh token is then
+ * invalid, and the service rejects it.
  *
- * @param zoneWasSeen Whether an earlier `meta.time` that was accepted had a zone.
+ * @param zoneWasSeen Whether an earlier accepted `meta.time` had a zone.
  */
 export function readMetaTime(time: unknown, refresh: unknown, zoneWasSeen: boolean): MetaTime {
   const timestamp = parseTimestamp(time)
@@ -33,7 +33,7 @@ function isCutOff(time: unknown, refresh: unknown): boolean {
   return rest !== undefined && parseTimestamp(String(time) + rest) !== undefined
 }
 
-/** Names the form, and quotes nothing of it: the text comes from outside. */
+/** Describes the format. Does not quote the text, which is untrusted. */
 function flawOf(time: unknown): string {
   if ((time ?? '') === '') return 'meta.time is missing'
   const form = formOf(time)

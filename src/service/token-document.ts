@@ -3,8 +3,8 @@ import { quietly } from '../core/thrown.ts'
 import { CHANGED, wayOf } from '../wire/error-response.ts'
 import { isOAuthError } from '../wire/oauth-errors.ts'
 
-/** A complete answer of status 2xx. */
-export interface TokenAnswer {
+/** A complete response of status 2xx. */
+export interface SuccessResponse {
   readonly text: string
   /** The `Date` header as received. */
   readonly date: unknown
@@ -30,29 +30,29 @@ export function requestDocument(attributes: Readonly<Record<string, string>>): s
 }
 
 /**
- * The answer to a token call (specification, sections 2 and 4): `{ data: { type, id, attributes }, meta? }`, or the bare
- * `{ type, id, attributes }` that refresh answers have. Members are read one by one, own ones only, and nothing is copied:
- * no key of the answer can reach a prototype.
+ * The response to a token request (specification, sections 2 and 4): `{ data: { type, id, attributes }, meta? }`, or the bare
+ * `{ type, id, attributes }` of refresh responses. Reads own members only, one by one, and copies nothing, so
+ * no key of the response can reach a prototype.
  */
 export class TokenDocument {
-  readonly #answer: TokenAnswer
+  readonly #response: SuccessResponse
   readonly #attributes: Members
   readonly #meta: unknown
-  /** Whether there is an `id`. Its absence is odd, but nothing uses it. */
+  /** Whether there is an `id`. Nothing uses it, but the specification requires it. */
   readonly hasId: boolean
 
   /** @throws {TokenError} `ERR_TOKEN_RESPONSE` */
-  constructor(received: TokenAnswer, shape: 'wrapped' | 'wrapped-or-bare') {
-    this.#answer = received
-    const answer = this.#parsed(received.text)
-    if (own(answer, 'access_token') !== undefined) throw this.unusable(oauthServer('access_token'))
-    if (isReported(own(answer, 'errors')) || isReported(own(answer, 'error')))
-      throw this.unusable('it reports errors under a status of success')
-    const bare = shape === 'wrapped-or-bare' && !Object.hasOwn(answer, 'data')
-    const resource = bare ? answer : this.#object(own(answer, 'data'), 'data')
+  constructor(received: SuccessResponse, shape: 'wrapped' | 'wrapped-or-bare') {
+    this.#response = received
+    const parsed = this.#parsed(received.text)
+    if (own(parsed, 'access_token') !== undefined) throw this.unusable(oauthServer('access_token'))
+    if (isError(own(parsed, 'errors')) || isError(own(parsed, 'error')))
+      throw this.unusable('it has errors although its status is a success')
+    const bare = shape === 'wrapped-or-bare' && !Object.hasOwn(parsed, 'data')
+    const resource = bare ? parsed : this.#object(own(parsed, 'data'), 'data')
     if (own(resource, 'type') !== TYPE) throw this.wrong('type', `'${TYPE}'`)
     this.#attributes = this.#object(own(resource, 'attributes'), 'data.attributes')
-    this.#meta = own(answer, 'meta')
+    this.#meta = own(parsed, 'meta')
     this.hasId = typeof own(resource, 'id') === 'string'
   }
 
@@ -78,17 +78,17 @@ export class TokenDocument {
     return this.unusable(`data.${name} must be ${must}${CHANGED}`)
   }
 
-  /** The error for an answer that cannot be used. It names no value of the answer, which may be a token. */
+  /** The error for an unusable response. @param why Must not quote values of the response, which may be tokens. */
   unusable(why: string): TokenError {
-    const { address, status, proxy } = this.#answer
+    const { address, status, proxy } = this.#response
     const message = `The response from ${address} cannot be used: ${why}${wayOf(proxy)}`
     return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown', status })
   }
 
   #parsed(text: string): Members {
-    const answer = quietly(() => JSON.parse(text) as unknown)
-    if (answer === undefined) throw this.unusable('it is not JSON; check baseUrl')
-    return this.#object(answer, 'the document')
+    const document = quietly(() => JSON.parse(text) as unknown)
+    if (document === undefined) throw this.unusable('it is not JSON; check baseUrl')
+    return this.#object(document, 'the document')
   }
 
   #object(value: unknown, name: string): Members {
@@ -97,20 +97,20 @@ export class TokenDocument {
   }
 }
 
-/** Frameworks that always send the member give it null, false, or nothing in a list or text, where there is no error. */
-const isReported = (value: unknown) => (Array.isArray(value) ? value.length > 0 : Boolean(value))
+/** Frameworks that always send the member set it to null, false, or an empty list or string if there is no error. */
+const isError = (value: unknown) => (Array.isArray(value) ? value.length > 0 : Boolean(value))
 
 /** For messages. */
 export const USE_OAUTH = 'use oauth2 of axios-evergreen/oauth2'
 
-/** The message for an answer of an OAuth 2.0 server. @param shown What in the answer shows that. */
+/** The message for a response of an OAuth 2.0 server. @param shown The evidence in the response. */
 export function oauthServer(shown: string): string {
-  return `an OAuth 2.0 server answered (${shown}), and this source speaks the service’s own protocol: ${USE_OAUTH}`
+  return `an OAuth 2.0 server answered (${shown}), and this source uses the service’s own protocol: ${USE_OAUTH}`
 }
 
 /**
- * @returns What shows that an error answer is one of OAuth 2.0 (RFC 6749, section 5.2): its error if that is known, else only
- * the name of the member. Undefined for all other answers: web frameworks, too, have an `error`, but with other words.
+ * @returns The evidence that an error response is one of OAuth 2.0 (RFC 6749, section 5.2): its error code if that is known, else only
+ * the name of the member. Undefined for all other responses: the `error` of web frameworks is not an error code.
  */
 export function oauthErrorOf(text: string): string | undefined {
   const error = own(parsed(text), 'error')
@@ -119,10 +119,10 @@ export function oauthErrorOf(text: string): string | undefined {
 }
 
 /**
- * The word of the specification (section 7), and those of the framework that the service seems to be built with. A word that
- * is not here is never shown: it may be a token, or a part of one.
+ * The error code of the specification (section 7), and those of the framework that the service seems to use. Other values are never shown, because they may
+ * be parts of a token.
  */
-const KNOWN_WORDS = new Set([
+const KNOWN_CODES = new Set([
   'throttled',
   'authentication_failed',
   'error',
@@ -138,31 +138,32 @@ const KNOWN_WORDS = new Set([
 ])
 
 /**
- * @param sent What was sent, which an answer may echo.
- * @returns The application code of an error answer, if it has one: a number of at most nine digits, or a known word. It is
- * evidence only: the status decides (field notes).
+ * @param sent The values that were sent. A response may echo them.
+ * @returns The application code of an error response, if it has one: a number of at most nine digits, or a known code. It is
+ * for messages only: the status decides (field notes).
  */
 export function serviceCodeOf(text: string, sent: readonly unknown[]): string | undefined {
-  const answer = parsed(text)
-  const errors = own(answer, 'errors')
+  const document = parsed(text)
+  const errors = own(document, 'errors')
   const holders: unknown[] = [
     Array.isArray(errors) ? errors[0] : undefined,
-    answer,
-    own(answer, 'error'),
-    own(answer, 'detail'),
+    document,
+    own(document, 'error'),
+    own(document, 'detail'),
   ]
   for (const holder of holders) {
     const code = isObject(holder) ? own(holder, 'code') : undefined
-    const word = typeof code === 'number' || typeof code === 'string' ? String(code).trim() : ''
-    if ((/^\d{1,9}$/.test(word) || KNOWN_WORDS.has(word)) && !sent.includes(word)) return word
+    const serviceCode = typeof code === 'number' || typeof code === 'string' ? String(code).trim() : ''
+    if ((/^\d{1,9}$/.test(serviceCode) || KNOWN_CODES.has(serviceCode)) && !sent.includes(serviceCode))
+      return serviceCode
   }
   return undefined
 }
 
-/** The object in an error answer; an empty one for any other text. */
+/** @returns The JSON object of an error response; an empty object for any other text. */
 function parsed(text: string): Members {
-  const answer = quietly(() => JSON.parse(text) as unknown)
-  return isObject(answer) ? answer : {}
+  const document = quietly(() => JSON.parse(text) as unknown)
+  return isObject(document) ? document : {}
 }
 
 function isObject(value: unknown): value is Members {

@@ -5,7 +5,7 @@ import { rejection } from '../wire/error-response.ts'
 import { isSuccess } from '../wire/token-response.ts'
 import { TokenCalls, type TokenServiceOptions } from '../wire/token-call.ts'
 import { adviceFor, failureOf } from './error-advice.ts'
-import { USE_OAUTH, oauthErrorOf, requestDocument, serviceCodeOf, type TokenAnswer } from './token-document.ts'
+import { USE_OAUTH, oauthErrorOf, requestDocument, serviceCodeOf, type SuccessResponse } from './token-document.ts'
 
 export const SERVICE_OPTIONS = {
   baseUrl: asGiven,
@@ -22,7 +22,7 @@ export class TokenEndpoint {
   /** The base URL in one canonical spelling. */
   readonly href: string
   readonly #calls: TokenCalls
-  /** The variant that the source speaks, for messages. */
+  /** The variant that the source uses, for messages. */
   readonly #variant: string
 
   /** @throws {TypeError} naming the option. */
@@ -42,23 +42,23 @@ export class TokenEndpoint {
   }
 
   /**
-   * Makes one call (specification, section 4).
+   * Sends one token request (specification, section 4).
    *
-   * @throws {TokenError} by status (section 7); as `TokenCalls.send` if the connection failed, or an answer is too large or no
+   * @throws {TokenError} by status (section 7); as `TokenCalls.send` if the connection failed, or the response is too large or not
    * UTF-8.
    */
   async post(
     exchange: Exchange,
     attributes: Readonly<Record<string, string>>,
     context: ExchangeContext,
-  ): Promise<TokenAnswer> {
+  ): Promise<SuccessResponse> {
     const url = new URL(this.href)
     url.pathname += PATHS[exchange]
-    const answer = await this.#calls.send({ url, body: requestDocument(attributes), headers: HEADERS }, context)
-    const { status, address, text, headers, sent } = answer
-    if (isSuccess(status)) return { text, date: headers.get('date'), address, status, proxy: answer.proxy }
-    const failure = failureOf(exchange, answer)
-    const advice = adviceFor(exchange, failure, answer, oauthErrorOf(text), this.#variant)
-    throw rejection(answer, failure, advice, serviceCodeOf(text, [...sent, ...Object.values(attributes)]))
+    const response = await this.#calls.send({ url, body: requestDocument(attributes), headers: HEADERS }, context)
+    const { status, address, text, headers, sent } = response
+    if (isSuccess(status)) return { text, date: headers.get('date'), address, status, proxy: response.proxy }
+    const failure = failureOf(exchange, response)
+    const advice = adviceFor(exchange, failure, response, oauthErrorOf(text), this.#variant)
+    throw rejection(response, failure, advice, serviceCodeOf(text, [...sent, ...Object.values(attributes)]))
   }
 }

@@ -133,7 +133,7 @@ describe('given an answer that an own source throws (F154)', () => {
     expect(toTokenError(thrown, 'obtain')).toMatchObject({ code: 'ERR_THROTTLED', retryAfterMs: 7_000 })
   })
 
-  it('when Retry-After is a date, then it is measured against the Date of the answer, and else ignored', () => {
+  it('when Retry-After is a date, then it is measured against the Date of the response, and else ignored', () => {
     const later = { 'Retry-After': 'Thu, 01 Jan 2026 00:00:09 GMT' }
     const dated = axiosAnswer(503, '', { ...later, Date: 'Thu, 01 Jan 2026 00:00:00 GMT' })
     expect(toTokenError(dated, 'obtain').retryAfterMs).toBe(9_000)

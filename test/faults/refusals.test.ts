@@ -113,7 +113,7 @@ describe.each(ADAPTERS)('given a live refresh token that is refused with 401, an
 })
 
 const RETIRED = /Variant B \(login and password\) may have been retired: its support ended on 1 December 2025$/
-const WRONG = /check baseUrl, and that the service speaks Variant B/
+const WRONG = /check baseUrl, and that the service uses Variant B/
 
 describe.each(ADAPTERS)('given a refresh that is answered with 4xx, and the %s adapter', (adapter) => {
   it.each([400, 403])('when it is %i, then the credentials bring the next pair, unsuspected (F58)', async (status) => {

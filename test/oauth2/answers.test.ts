@@ -191,7 +191,7 @@ describe('given an answer that tells an instant, or a lifetime under another nam
     expect(reports).toEqual(['unexpected-response: The token response has an instant in expires_in'])
   })
 
-  it('when the clock of this machine is wrong, then the Date of the answer counts', async () => {
+  it('when the clock of this machine is wrong, then the Date of the response counts', async () => {
     const headers = { Date: 'Thu, 01 Jan 2026 00:30:00 GMT' }
     const text = JSON.stringify({ ...without('expires_in'), expires_at: inAnHour })
     const { grant } = await exchanged(sourceBehind(answering(text, 200, headers)))

@@ -259,10 +259,14 @@ describe('given a 200 that carries no token', () => {
       '{"data":{"type":"auth-token","attributes":"a"}}',
       /attributes must be an object; ask the operator/,
     ],
-    ['errors (F60)', '{"errors":[{"status":"400","code":"2006"}]}', /it reports errors under a status of success$/],
-    ['an error (F60)', '{"error":"invalid_client"}', /it reports errors under a status of success$/],
-    ['errors beside data (F60)', `{"errors":[{}],"data":${resource}}`, /it reports errors under a status of success$/],
-    ['an error beside data (F60)', `{"data":${resource},"error":{"code":1}}`, /it reports errors under/],
+    ['errors (F60)', '{"errors":[{"status":"400","code":"2006"}]}', /it has errors although its status is a success$/],
+    ['an error (F60)', '{"error":"invalid_client"}', /it has errors although its status is a success$/],
+    [
+      'errors beside data (F60)',
+      `{"errors":[{}],"data":${resource}}`,
+      /it has errors although its status is a success$/,
+    ],
+    ['an error beside data (F60)', `{"data":${resource},"error":{"code":1}}`, /it has errors although/],
     [
       'the detail of an error',
       '{"detail":"No active account found","code":"2006"}',
@@ -288,7 +292,7 @@ describe('given a 200 that carries no token', () => {
       ...changed,
     }
     const body = `{"data":{"type":"auth-token","id":"7","attributes":${objectText(members)}},"meta":{"time":"t","sign":"s"}}`
-    await expectUnusable(body, /it speaks Variant B \(login and password\)$/)
+    await expectUnusable(body, /it uses Variant B \(login and password\)$/)
   })
 })
 

@@ -79,7 +79,7 @@ const rejected = { code: 'ERR_CREDENTIALS_REJECTED', outcome: 'rejected', retrya
 const refused = { code: 'ERR_REFRESH_REJECTED', outcome: 'rejected', retryable: true }
 const retired =
   /check baseUrl and its trailing slash; for an OAuth 2.0 server use oauth2 of axios-evergreen\/oauth2; Variant B \(login and password\) may have been retired: its support ended on 1 December 2025$/
-const variant = /check baseUrl, and that the service speaks Variant B \(login and password\)$/
+const variant = /check baseUrl, and that the service uses Variant B \(login and password\)$/
 const kept = { ...misdirected, refreshToken: 'kept' }
 const gone = (hint: RegExp) =>
   new RegExp(`: the refresh endpoint may be gone, while the credentials may still work; ${hint.source}`)
@@ -104,7 +104,7 @@ const TABLE: Row[] = [
     ...rows(
       'obtain',
       rejected,
-      /check the credentials and baseUrl, and that the service speaks Variant B \(login and password\)$/,
+      /check the credentials and baseUrl, and that the service uses Variant B \(login and password\)$/,
       [400],
     )[0]!,
     serviceCode: '2006',
@@ -124,7 +124,7 @@ const TABLE: Row[] = [
   ...rows(
     'obtain',
     rejected,
-    /check the credentials and baseUrl, and that the service speaks Variant B \(login and password\)$/,
+    /check the credentials and baseUrl, and that the service uses Variant B \(login and password\)$/,
     [401, 403],
   ),
   ...rows('refresh', { ...refused, refreshToken: 'unusable' }, /the refresh token was rejected$/, [400]),

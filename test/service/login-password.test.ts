@@ -208,7 +208,7 @@ describe('given an obtain answer that is rightly signed', () => {
     'when it has %s beside the pair, then it is refused (F60)',
     async (member) => {
       const text = obtainText().replace('{', `{${member},`)
-      await expectUnusable(obtaining(text).obtain(), /reports errors under a status of success$/)
+      await expectUnusable(obtaining(text).obtain(), /has errors although its status is a success$/)
     },
   )
 
@@ -234,13 +234,13 @@ describe('given an answer of Variant A (F75)', () => {
   it.each([true, false])(
     'when it answers an obtain, and verifySignature is %s, then the error names the variant',
     async (verifySignature) => {
-      await expectUnusable(obtaining(text, { verifySignature }).obtain(), /it speaks Variant A/)
+      await expectUnusable(obtaining(text, { verifySignature }).obtain(), /it uses Variant A/)
     },
   )
 
   it('when it answers a refresh, then the error names the variant', async () => {
     const desk = await refreshing(text)
-    await expectUnusable(desk.refresh(), /it speaks Variant A/)
+    await expectUnusable(desk.refresh(), /it uses Variant A/)
   })
 })
 

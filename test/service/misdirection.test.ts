@@ -6,7 +6,7 @@ import { loginPassword } from '../../src/service/login-password.ts'
 import { account } from './variant-b.ts'
 import { ADAPTERS, answering, failureOf, grantText, listening, obtain, sourceAt, sourceBehind } from './world.ts'
 
-const OAUTH = 'and this source speaks the service’s own protocol: use oauth2 of axios-evergreen/oauth2'
+const OAUTH = 'and this source uses the service’s own protocol: use oauth2 of axios-evergreen/oauth2'
 
 describe('given an OAuth 2.0 server behind clientCredentials', () => {
   it.each([
@@ -53,7 +53,7 @@ describe('given an OAuth 2.0 server behind clientCredentials', () => {
   ])('when the error is %p, which is none of OAuth 2.0, then nothing is said of it (F194)', async (error) => {
     const failure = await failureOf(obtain(sourceBehind(answering(JSON.stringify({ error }), 400))))
     expect(failure.message).toMatch(
-      /answered 400: check the credentials and baseUrl, and that the service speaks Variant A /,
+      /answered 400: check the credentials and baseUrl, and that the service uses Variant A /,
     )
   })
 
@@ -69,11 +69,9 @@ describe('given credentials of the other variant', () => {
     const source = loginPassword({ ...account, baseUrl: 'https://tokens.example', transport: { adapter } })
     expect((await failureOf(obtain(source))).message).toBe(
       `https://tokens.example/token/ answered ${status}: ` +
-        'check the credentials and baseUrl, and that the service speaks Variant B (login and password)',
+        'check the credentials and baseUrl, and that the service uses Variant B (login and password)',
     )
-    expect((await failureOf(obtain(sourceBehind(adapter)))).message).toMatch(
-      /speaks Variant A \(client id and secret\)$/,
-    )
+    expect((await failureOf(obtain(sourceBehind(adapter)))).message).toMatch(/uses Variant A \(client id and secret\)$/)
   })
 })
 

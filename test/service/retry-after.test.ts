@@ -198,7 +198,7 @@ describe('given Retry-After in seconds, or in what looks like it (F47, P7)', () 
     },
   )
 
-  it('when the Date of the answer is far off, then seconds do not care (F48)', () => {
+  it('when the Date of the response is far off, then seconds do not care (F48)', () => {
     for (const date of [undefined, 'Sun, 06 Nov 2094 08:49:37 GMT', 'garbage']) {
       expect(parseRetryAfter('7', date, AT)).toBe(7_000)
       expect(parseRetryAfter('7', date, 0)).toBe(7_000)
@@ -215,13 +215,13 @@ describe('given Retry-After as a date', () => {
     ['the same second', 0, 0],
     ['one second ago (F46)', -1_000, 0],
     ['a year ago (F46)', -365 * 24 * HOUR, 0],
-  ])('when it is %s by the Date of the answer, then our own clock does not count (F48)', (_, ahead, ms) => {
+  ])('when it is %s by the Date of the response, then our own clock does not count (F48)', (_, ahead, ms) => {
     for (const wallNow of [AT, AT + HOUR, AT - HOUR, 0])
       expect(parseRetryAfter(utc(AT + ahead), utc(AT), wallNow)).toBe(ms)
   })
 
   it.each([undefined, null, '', 'garbage', 'Mon, 30 Feb 2026 08:49:37 GMT', '1994-11-06T08:49:37Z', AT, {}])(
-    'when the Date of the answer is %p, then our own clock counts',
+    'when the Date of the response is %p, then our own clock counts',
     (date) => {
       expect(parseRetryAfter(utc(AT + 120_000), date, AT)).toBe(120_000)
       expect(parseRetryAfter(utc(AT + 120_000), date, AT + 500)).toBe(119_500)

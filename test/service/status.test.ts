@@ -48,8 +48,8 @@ describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapte
   const failed = { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx', retryable: true }
   const gaveUp = { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown', retryable: true }
   const credentials =
-    /: check the credentials and baseUrl, and that the service speaks Variant A \(client id and secret\)$/
-  const variant = /: check baseUrl, and that the service speaks Variant A \(client id and secret\)$/
+    /: check the credentials and baseUrl, and that the service uses Variant A \(client id and secret\)$/
+  const variant = /: check baseUrl, and that the service uses Variant A \(client id and secret\)$/
   const gone =
     /: check baseUrl and its trailing slash; .*oauth2; Variant B .* may have been retired: its support ended on 1 December 2025$/
   const service = /: the token service failed$/
@@ -221,7 +221,7 @@ describe('given the body of an error answer (F53)', () => {
     answered(400, body, { 'Content-Type': 'application/vnd.api+json' })
     const error = await failureOf(obtain(sourceAt(`${HOST}/api`)))
     expect(error.message).toBe(
-      `${ADDRESS} answered 400: check the credentials and baseUrl, and that the service speaks Variant A (client id and secret)`,
+      `${ADDRESS} answered 400: check the credentials and baseUrl, and that the service uses Variant A (client id and secret)`,
     )
     expect(Object.fromEntries(Object.entries(error))).toEqual({
       code: 'ERR_CREDENTIALS_REJECTED',

@@ -2,26 +2,26 @@ import { parseHttpDate } from '../wire/http-date.ts'
 import type { Age, Moment } from './service-clock.ts'
 import type { Timestamp } from './timestamp.ts'
 
-/** A larger difference between two clocks is reported. */
-const CLOCK_OFF_MS = 60_000
+/** A larger difference is reported. */
+const MAX_SKEW_MS = 60_000
 
 /**
- * What an accepted answer shows about clocks, for a message.
+ * Describes the clock skew that an accepted response shows, for an anomaly.
  *
- * @param sent When its request was sent, by this machine's clocks.
- * @param date The answer's `Date` header.
- * @returns undefined if nothing is odd.
+ * @param sent When the request was sent, by this machine's clocks.
+ * @param date The `Date` header of the response.
+ * @returns Undefined if there is none.
  */
-export function clockTrouble(age: Age, time: Timestamp, sent: Moment, date: unknown): string | undefined {
-  if (age === 'set-back') return 'The service has set its clock back: meta.time is before that of an earlier answer'
+export function clockSkew(age: Age, time: Timestamp, sent: Moment, date: unknown): string | undefined {
+  if (age === 'set-back') return 'The service has set its clock back: meta.time is before that of an earlier response'
   const others = [
     { name: 'this machine’s clock', aheadMs: time.at - sent.wall, advice: 'set the clock of this machine (NTP)' },
     {
-      name: 'the Date of the answer',
+      name: 'the Date of the response',
       aheadMs: time.at - (parseHttpDate(date, sent.wall) ?? time.at),
-      advice: 'tell the operator of the service, or of a proxy before it',
+      advice: 'ask the operator of the service, or of a proxy in front of it',
     },
-  ].filter(({ aheadMs }) => Math.abs(aheadMs) > CLOCK_OFF_MS)
+  ].filter(({ aheadMs }) => Math.abs(aheadMs) > MAX_SKEW_MS)
   if (others.length === 0) return undefined
   return `meta.time is ${others.map(({ name, aheadMs }) => `${difference(aheadMs)} ${name}`).join(', and ')}: ${others.at(-1)?.advice}`
 }
