@@ -40,7 +40,14 @@ const servers = [
     'postgres/postgres-library',
     'postgres/postgres-register',
   ],
-  ...['postgres/postgres-store', 'postgres/silence', 'postgres/trouble', 'store/commands', 'store/registers'],
+  ...[
+    'postgres/postgres-store',
+    'postgres/silence',
+    'postgres/trouble',
+    'store/commands',
+    'store/recipes',
+    'store/registers',
+  ],
   'faults/busy-loop',
 ]
 /** Tests that need packages of a folder of their own (`scripts/lib/installed.mjs`): real servers, the SDK of OpenTelemetry, jsdom, query libraries. */

@@ -1,0 +1,37 @@
+import type { TokenRegister } from 'axios-evergreen/store'
+
+/** What the recipe uses of a `KV` of @nats-io/kv, from `new Kvm(connection).create('tokens', { history: 1 })`. */
+interface Bucket {
+  get(key: string): Promise<{ operation: string; revision: number; string(): string } | null>
+  create(key: string, value: string): Promise<number>
+  update(key: string, value: string, revision: number): Promise<number>
+}
+
+/** JetStream's error code for a write that expected another revision. */
+const WRONG_REVISION = 10_071
+
+/** NATS JetStream, by its key-value buckets. Set `ttl` of the bucket to a year: a bucket has one time for all keys. */
+export function natsRegister(bucket: Bucket): TokenRegister {
+  async function stored(key: string) {
+    const entry = await bucket.get(key)
+    return entry?.operation === 'PUT' ? { value: entry.string(), revision: entry.revision } : undefined
+  }
+  const nameOf = (key: string) => Buffer.from(key).toString('base64url') // keys of NATS take no braces
+  return {
+    kind: 'nats',
+    // NATS tells no time: the clocks of the processes must agree (NTP).
+    read: async (key) => ({ now: Date.now(), value: (await stored(nameOf(key)))?.value }),
+    async replace(key, expected, value) {
+      const stands = await stored(nameOf(key))
+      if (stands?.value !== expected) return false
+      const written = stands ? bucket.update(nameOf(key), value, stands.revision) : bucket.create(nameOf(key), value)
+      return written.then(
+        () => true,
+        (thrown: { code?: number; api_error?: { err_code: number } }) => {
+          if ((thrown.code ?? thrown.api_error?.err_code) === WRONG_REVISION) return false
+          throw thrown
+        },
+      )
+    },
+  }
+}

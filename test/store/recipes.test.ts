@@ -1,0 +1,98 @@
+import { describe, it } from '@jest/globals'
+import { dynamoRegister } from '../../examples/registers/dynamodb.ts'
+import { etcdRegister } from '../../examples/registers/etcd.ts'
+import { natsRegister } from '../../examples/registers/nats.ts'
+import { tokenRegisterChecks } from '../../src/testing/index.ts'
+
+/** Each answer of a server comes in a later turn, so that the steps of many owners interleave. */
+const later = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+interface EtcdCall {
+  readonly key: string
+  readonly compare: readonly { readonly key: string; readonly target: string; readonly value?: string }[]
+  readonly success: readonly { readonly requestPut: { readonly key: string; readonly value: string } }[]
+}
+
+/** The three calls of the JSON gateway of etcd that the recipe makes, as its documentation has them. */
+function etcd(): typeof fetch {
+  const values = new Map<string, string>()
+  const answers: Record<string, (call: EtcdCall) => object> = {
+    'lease/grant': () => ({ ID: '7', TTL: '60' }),
+    'kv/range': ({ key }) => (values.has(key) ? { kvs: [{ key, value: values.get(key) }], count: '1' } : {}),
+    'kv/txn'({ compare, success }) {
+      const holds = compare.every(({ key, target, value }) =>
+        target === 'CREATE' ? !values.has(key) : values.get(key) === value,
+      )
+      if (holds) for (const { requestPut } of success) values.set(requestPut.key, requestPut.value)
+      return holds ? { succeeded: true } : {}
+    },
+  }
+  return async (url, init) => {
+    await later()
+    const answer = answers[String(url).split('/v3/')[1]!]!(JSON.parse(init?.body as string) as EtcdCall)
+    await later()
+    return Response.json(answer, { headers: { Date: new Date().toUTCString() } })
+  }
+}
+
+/** A bucket of NATS: `create` and `update` reject unless the revision is the expected one. */
+function bucket(): Parameters<typeof natsRegister>[0] {
+  const entries = new Map<string, { value: string; revision: number }>()
+  let last = 0
+  const put = async (key: string, value: string, expected: number | undefined) => {
+    await later()
+    if (!/^[-/_=.a-zA-Z0-9]+$/.test(key)) throw new Error('invalid key')
+    if (entries.get(key)?.revision !== expected) throw Object.assign(new Error('wrong last sequence'), { code: 10_071 })
+    entries.set(key, { value, revision: (last += 1) })
+    return last
+  }
+  return {
+    async get(key) {
+      await later()
+      const entry = entries.get(key)
+      return entry ? { operation: 'PUT', revision: entry.revision, string: () => entry.value } : null
+    },
+    create: (key, value) => put(key, value, undefined),
+    update: put,
+  }
+}
+
+/** A table of DynamoDB with the two conditions of the recipe. */
+function documents(): Parameters<typeof dynamoRegister>[0] {
+  const items = new Map<string, Record<string, unknown>>()
+  return {
+    async get(input) {
+      await later()
+      const Item = items.get((input as { Key: { id: string } }).Key.id)
+      return { ...(Item && { Item }) }
+    },
+    async put(input) {
+      await later()
+      const { Item, ConditionExpression, ExpressionAttributeValues } = input as {
+        Item: { id: string }
+        ConditionExpression: string
+        ExpressionAttributeValues?: Record<string, unknown>
+      }
+      const stands = items.get(Item.id)
+      const holds =
+        ConditionExpression === 'attribute_not_exists(id)'
+          ? stands === undefined
+          : stands?.text === ExpressionAttributeValues?.[':expected']
+      if (!holds) throw Object.assign(new Error('failed'), { name: 'ConditionalCheckFailedException' })
+      items.set(Item.id, Item)
+    },
+  }
+}
+
+const send = etcd()
+const shared = bucket()
+const table = documents()
+
+describe.each([
+  ['etcd', () => etcdRegister('http://etcd', send)],
+  ['NATS', () => natsRegister(shared)],
+  ['DynamoDB', () => dynamoRegister(table, 'tokens')],
+])('given the recipe of a register in %s, and what stands for its server here', (_, open) => {
+  const checks = tokenRegisterChecks(async () => ({ register: open() }))
+  it.each(checks)('when it is checked: $name, then it holds', ({ run }) => run())
+})
