@@ -1,5 +1,7 @@
 import type { Reading, RecordState } from './record-shape.ts'
-import { EMPTY } from './record-state.ts'
+
+/** What a record says of its owners. An empty one says nothing. */
+type Counted = Partial<Pick<RecordState, 'owners' | 'pair'>>
 
 /** One owner in so many counts itself, so a small fleet writes nothing. */
 const SHARE = 32
@@ -11,12 +13,12 @@ const FEWEST = 256
 const TURN_MS = 1_000
 
 /** How many owners one owner stands for that counts itself: a power of 2. */
-function shareIn({ owners = 0 }: RecordState): number {
+function shareIn({ owners = 0 }: Counted): number {
   return owners < MANY ? SHARE : SHARE * 2 ** Math.floor(Math.log2(owners / MANY) + 1)
 }
 
 /** Whether an owner that adopts tokens counts itself. The instant of its claim is the draw. */
-export function countsItself(state: RecordState = EMPTY, { now }: Reading): boolean {
+export function countsItself(state: Counted = {}, { now }: Reading): boolean {
   return Math.floor(now) % shareIn(state) === 21
 }
 
@@ -33,6 +35,6 @@ export function ownersAfter({ owners }: RecordState): number | undefined {
  * The time over which the owners of a fleet spread their token calls if the store is away, ms: one call a second, or all owners within half of the lifetime of a
  * token. 0: the fleet is small.
  */
-export function turnsMs({ owners = 0, pair }: RecordState = EMPTY): number {
+export function turnsMs({ owners = 0, pair }: Counted = {}): number {
   return owners < FEWEST ? 0 : Math.min(owners * TURN_MS, (pair?.accessLifetimeMs ?? 0) / 2)
 }
