@@ -234,7 +234,7 @@ function reduced(cause: unknown): Error {
   return error
 }
 
-const WITHHELD = '(its message is not kept: it might hold a secret)'
+const WITHHELD = '(message withheld: it may hold a secret)'
 
 /** The lines of a stack that name a place in the code. */
 function framesOf(stack: unknown, message: string): string[] {

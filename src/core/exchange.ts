@@ -97,8 +97,7 @@ async function readGiven(
 /** An answer out of a cache brings the token that has ended, with the lifetime that it once had. @throws {TokenError} */
 function checkNew({ accessToken }: TokenGrant, before: HeldToken | undefined): void {
   if (accessToken !== before?.stored.accessToken || before.living !== undefined) return
-  const message =
-    'The service issued the access token that has expired again: something between may answer from a cache'
+  const message = 'The service issued the expired access token again: a cache may have answered'
   throw new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'accepted' })
 }
 

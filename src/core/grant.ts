@@ -145,7 +145,7 @@ type Members = Readonly<Record<keyof TokenGrant, unknown>>
 /** @param nullIsAbsent Databases give null for what is absent. */
 function membersOf(grant: object | undefined, nullIsAbsent = false): Members {
   if (typeof grant !== 'object' || (grant as unknown) === null)
-    throw new BrokenGrant(`got ${kindOf(grant)} in place of { accessToken, accessLifetimeMs }`)
+    throw new BrokenGrant(`got ${kindOf(grant)} instead of { accessToken, accessLifetimeMs }`)
   const read = (name: keyof TokenGrant) => {
     const value = member(grant, name)
     return nullIsAbsent && value === null ? undefined : value

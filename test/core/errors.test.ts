@@ -184,7 +184,7 @@ describe('given something that may be a TokenError', () => {
 })
 
 describe('given the cause of a TokenError', () => {
-  const WITHHELD = '(its message is not kept: it might hold a secret)'
+  const WITHHELD = '(message withheld: it may hold a secret)'
   const caused = (cause: unknown) => new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'm', { cause })
 
   it('when it is an axios error, then its request and answer are gone (F128)', () => {

@@ -137,7 +137,7 @@ describe('given a grant of the wrong shape (F155)', () => {
     [true, 'boolean'],
     [() => pair, 'function'],
   ])('when it is %p, then the source is broken', (grant, kind) => {
-    expectBroken(grant, `got ${kind} in place of { accessToken, accessLifetimeMs }`)
+    expectBroken(grant, `got ${kind} instead of { accessToken, accessLifetimeMs }`)
   })
 
   it.each<[string, object, string]>([
