@@ -90,7 +90,7 @@ describe('given tokens that were got elsewhere', () => {
   })
 
   it.each<[Partial<Record<keyof TokenGrant | 'access_token', unknown>> | undefined, RegExp]>([
-    [undefined, /got undefined in place of \{ accessToken, accessLifetimeMs \}/],
+    [undefined, /got undefined instead of \{ accessToken, accessLifetimeMs \}/],
     [{ accessLifetimeMs: 1_000 }, /accessToken is missing/],
     [{ access_token: 'a' }, /accessToken is missing.* fromTokenResponse\(\)/],
     [{ ...GRANT, accessToken: 'a\nb' }, /accessToken must be visible ASCII/],
