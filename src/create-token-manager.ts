@@ -1,7 +1,8 @@
 import type { TokenManagerOptions } from './core/manager-options.ts'
 import { checkRuntime } from './core/own-runtime.ts'
 import { PLAIN } from './core/plain-login.ts'
-import { type LoginManager, Manager, type TokenManager } from './core/token-manager.ts'
+import { Manager } from './core/manager.ts'
+import type { LoginManager, TokenManager } from './core/token-manager.ts'
 import type { LoginSource } from './core/token-source.ts'
 import { toTokenError } from './wire/to-token-error.ts'
 

@@ -9,7 +9,16 @@ import type { LoginHost, Logins, LoginChecker } from './login-port.ts'
 import { Renewal, type Renewed } from './renewal.ts'
 import type { OwnCoolDown } from './situation.ts'
 import { type Context, currentContext } from './own-runtime.ts'
-import { admission, type Backoff, backoffAfter, denialOf, statusIn, timerMs, type LoginStatus } from './status.ts'
+import {
+  admission,
+  type Backoff,
+  backoffAfter,
+  denialOf,
+  isDenial,
+  statusIn,
+  timerMs,
+  type LoginStatus,
+} from './status.ts'
 import { quietly } from './thrown.ts'
 import type { StoredTokens } from './token-store.ts'
 import { Halted } from './pauses.ts'
@@ -45,7 +54,7 @@ export class Machine implements LoginHost {
         cause: account.renewal?.lastError,
       })
     this.room = new WaitingRoom(settings.clock, () => account.current?.living, atLimit)
-    const { logins, checker: checker } = settings.logins.open(account, this)
+    const { logins, checker } = settings.logins.open(account, this)
     this.logins = logins
     this.checker = checker
   }
@@ -105,9 +114,9 @@ export class Machine implements LoginHost {
   }
 
   resume(): void {
-    const admitted = this.room.size > 0 && !this.#account.renewal && admission(this.#account, this.now)
+    const admitted = this.room.size > 0 && !this.#account.renewal ? admission(this.#account, this.now) : 'join'
     if (admitted === 'start') this.renew(this.#account.current?.isRejected ? 'refused' : 'cold')
-    else if (admitted && admitted !== 'join') this.room.dismiss(this.denial(admitted))
+    else if (isDenial(admitted)) this.room.dismiss(this.denial(admitted))
     this.checker.resume()
   }
 

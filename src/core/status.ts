@@ -15,6 +15,17 @@ export interface Activity {
   /** The pause that the service asked for, or the cool-down after the last renewal, which failed. */
   readonly backoff: Backoff | undefined
   readonly isClosed: boolean
+  readonly current?: { readonly living: string | undefined } | undefined
+  readonly login?: { readonly isPending: boolean }
+}
+
+/** Why a caller gets no token request. */
+export type Denial = 'closed' | Backoff
+/** What a caller who needs a token request may do: `start` a renewal, `join` the one in flight, or wait for the login that is pending. */
+export type Admission = 'start' | 'join' | 'await-login' | Denial
+
+export function isDenial(admitted: Admission): admitted is Denial {
+  return admitted === 'closed' || typeof admitted === 'object'
 }
 
 /** The manager makes no token call before `until`, monotonic ms. */
@@ -40,18 +51,19 @@ export function backoffAfter(
 }
 
 /**
- * What a caller who needs a token call may do: `start` a renewal, or `join` the one in flight. A backoff forbids both.
+ * A backoff forbids to start a renewal, and to join one. Whoever has no token waits for a login that is pending.
  *
  * @param limit Until when the caller can wait, monotonic ms. A caller who can wait longer than a renewal pauses joins it.
  * @param breaksBackoff Whether the caller wants a renewal in spite of a backoff that is not firm.
  */
 export function admission(
-  { renewal, backoff, isClosed }: Activity,
+  { renewal, backoff, isClosed, current, login }: Activity,
   now: number,
   limit = now,
   breaksBackoff = false,
-): 'start' | 'join' | 'closed' | Backoff {
+): Admission {
   if (isClosed) return 'closed'
+  if (login?.isPending === true && current?.living === undefined) return 'await-login'
   const canJoin = renewal !== undefined
   const endsAt = backoff?.asksAt ?? backoff?.until ?? now
   // If a renewal runs in spite of the backoff, all callers join it.

@@ -89,7 +89,7 @@ function afterRefresh(error: TokenError, situation: Situation, policy: Policy): 
 }
 
 function afterClearAnswer(error: TokenError, situation: Situation, { graceMs }: Policy): Consequence {
-  const { presented = 1, lease: lease } = situation
+  const { presented = 1, lease } = situation
   const isReusable = graceMs === Infinity
   const again = isReusable || presented < MAX_DOUBTFUL ? 'retry' : 'stop'
   switch (saidOf(error)) {

@@ -132,7 +132,7 @@ export class OnePage {
 
   /** Looks whether somebody has logged in elsewhere, unless that was done just now. */
   async check(): Promise<void> {
-    const { checkLogin: checkLogin, maxWaitMs } = this.#access
+    const { checkLogin, maxWaitMs } = this.#access
     if (this.#now - this.#checkedAt >= CHECK_MS) {
       this.#checkedAt = this.#now
       this.#checked = checkLogin?.()

@@ -174,7 +174,7 @@ export class UserLogins implements Logins {
   /** An act begins: what the exchange in flight brings belongs to the login before it. */
   #ending(order?: number): Ended {
     const account = this.#account
-    const { login, current, lateTokens: lateTokens } = account
+    const { login, current, lateTokens } = account
     const wasPending = login.pendingLogins.takesEffect(order)
     account.lateTokens = []
     return { held: current?.stored, ...login.known, lateTokens, user: login.user, wasPending }

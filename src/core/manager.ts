@@ -1,32 +1,121 @@
-import type { Account, Settings } from './account.ts'
+import { Account, type ReadThrown, type Settings, settingsOf } from './account.ts'
 import { checkNotAborted, withinLimit } from './deadline.ts'
-import { TokenError } from './errors.ts'
-import type { RenewalCause } from './events.ts'
+import { copyForCaller, isTokenError, TokenError } from './errors.ts'
+import type { AnyListener, LoginEvents, RenewalCause, TokenEvents } from './events.ts'
 import type { HeldToken } from './held-token.ts'
-import type { Machine } from './machine.ts'
+import type { GivenLogin, LoginCode, LogoutResult } from './login-port.ts'
+import { Machine } from './machine.ts'
+import { INTERNALS, type ManagerInternals } from './manager-internals.ts'
+import type { TokenManagerOptions } from './manager-options.ts'
 import { ownOption } from './option-checks.ts'
-import { isWithin } from './within-call.ts'
-import { admission, type Backoff, isReplacing } from './status.ts'
+import { admission, type Denial, isDenial, isReplacing, type LoginStatus } from './status.ts'
+import { isPromise, member } from './thrown.ts'
+import type { LoginManager } from './token-manager.ts'
+import { SERVICE_ACCOUNT } from './token-source.ts'
 import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
+import { isWithin } from './within-call.ts'
 
 /** The least time between two renewals that the API forces: a service whose tokens are rejected is not called all the time. */
 const LEAST_FORCED_GAP_MS = 2_000
 const TOO_SOON = 'The API refuses access tokens faster than the manager may replace them'
 
-/** What callers get of a machine: a token, the wait for one, or an error. */
-export class Callers {
+/** What callers get: a token, the wait for one, or an error. What has to do with logins is in the types of a `LoginManager` only. */
+export class Manager implements LoginManager {
   readonly #account: Account
   readonly #settings: Settings
   readonly #machine: Machine
+  #closing: Promise<void> | undefined
 
-  constructor(account: Account, machine: Machine) {
-    this.#account = account
-    this.#settings = account.settings
-    this.#machine = machine
+  /** @param plain Stands in the place of a layer if the source has none. */
+  constructor(options: TokenManagerOptions, readThrown: ReadThrown, plain: LoginCode<Account>) {
+    this.#settings = settingsOf(options, readThrown, plain)
+    this.#account = new Account(this.#settings)
+    this.#machine = new Machine(this.#account)
+    const meetOthers = member(options.source, SERVICE_ACCOUNT) as ((account: Account) => void) | undefined
+    meetOthers?.(this.#account)
+    // Not a computed member of the class: bundlers would keep the class for an application that imports only a token source.
+    if (!Object.hasOwn(Manager.prototype, INTERNALS))
+      Object.defineProperty(Manager.prototype, INTERNALS, {
+        get(this: Manager) {
+          return this.#internals
+        },
+      })
+  }
+
+  async getAccessToken(options?: WaitOptions): Promise<string> {
+    try {
+      return await this.#get(options)
+    } catch (error) {
+      throw ownError(this, 'getAccessToken', error)
+    }
+  }
+
+  async replaceAccessToken(refused: string, options?: WaitOptions): Promise<string> {
+    try {
+      const token = await this.#replace(refused, options)
+      if (token !== refused) return token
+      const message = 'The service issued the refused access token again'
+      const advice = `${message}: check that the API and the token service belong together`
+      this.#settings.events.anomaly('new-tokens-refused', advice)
+      throw new TokenError('ERR_TOKEN_RESPONSE', message)
+    } catch (error) {
+      throw ownError(this, 'replaceAccessToken', error)
+    }
+  }
+
+  async renew(options?: WaitOptions): Promise<void> {
+    try {
+      await this.#renew(options)
+    } catch (error) {
+      throw ownError(this, 'renew', error)
+    }
+  }
+
+  async adopt(grant: GivenLogin): Promise<void> {
+    const { logins } = this.#machine
+    // Its reason is the caller's own, and goes back as it is.
+    if (isPromise(grant)) return logins.adoptPromised(grant)
+    try {
+      await logins.adopt(grant)
+    } catch (error) {
+      throw ownError(this, 'adopt', error)
+    }
+  }
+
+  async logout(): Promise<LogoutResult> {
+    try {
+      return await this.#machine.logins.logout()
+    } catch (error) {
+      throw ownError(this, 'logout', error)
+    }
+  }
+
+  reset(): Promise<void> {
+    return this.#machine.logins.reset()
+  }
+
+  status(): LoginStatus {
+    return this.#machine.status()
+  }
+
+  on<Name extends keyof LoginEvents>(name: Name, listener: (event: LoginEvents[Name]) => void): () => void {
+    return this.#settings.events.on(name, listener)
+  }
+
+  onAny(listener: AnyListener | AnyListener<TokenEvents>): () => void {
+    return this.#settings.events.onAny(listener)
+  }
+
+  settled(): Promise<void> {
+    return this.#account.work.ended()
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#machine.close())
   }
 
   /** The token if it may be sent right now. If it is due, starts a renewal in the background. Without `background`, the next caller who waits does. */
-  peek(): string | undefined {
+  peekAccessToken(): string | undefined {
     const mustCheck = this.#mustCheck()
     const token = this.#take()
     if (!mustCheck) return token
@@ -51,7 +140,7 @@ export class Callers {
   }
 
   /** A token that may be sent now, or the wait for one. @throws {TokenError} if no wait can help. */
-  get(options?: WaitOptions): Promise<string> | string {
+  #get(options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
     return this.#getFor(this.#account.login.generations.current, options)
   }
@@ -75,7 +164,7 @@ export class Callers {
   async #afterCheck(generation: number, options: WaitOptions | undefined): Promise<string> {
     const { clock, renewal } = this.#settings
     const { login } = this.#account
-    const { checker: checker, now } = this.#machine
+    const { checker, now } = this.#machine
     const signal = ownOption(options, 'signal')
     const maxWaitMs = waitMsOf(options, renewal.maxWaitMs)
     const limit = { clock, ms: maxWaitMs, holdsProcess: true, signal, atLimit: () => undefined }
@@ -86,7 +175,7 @@ export class Callers {
   }
 
   /** Another token than `refused`. If the manager has replaced `refused` already, it forces no renewal. */
-  replace(refused: string, options?: WaitOptions): Promise<string> | string {
+  #replace(refused: string, options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
     // It would be no token that the manager knows, and its caller would get the refused one again.
     if (/^(bearer|dpop) /i.test(refused))
@@ -110,7 +199,7 @@ export class Callers {
   }
 
   /** Starts the replacement of `refused` for later callers. Nobody waits for it, and it keeps no process alive. */
-  renewInBackground(refused: string): void {
+  #renewInBackground(refused: string): void {
     if (!this.#isCurrent(refused)) return
     this.#deny()
     if (this.#admission() !== 'start' || this.#beginForced()) return
@@ -119,19 +208,14 @@ export class Callers {
     else if (current) current.mustRenew = true
   }
 
-  renew(options?: WaitOptions): Promise<string> | string {
+  #renew(options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
     return this.#wait('forced', options, this.#account.login.generations.current, false)
   }
 
   /** Whether `token` is the current one and has expired. */
-  hasEnded(token: string): boolean {
+  #hasEnded(token: string): boolean {
     return this.#isCurrent(token) && this.#account.current?.living === undefined
-  }
-
-  /** A request with this token has succeeded. */
-  succeeded(token: string): void {
-    if (this.#isCurrent(token)) this.#account.current?.succeeded()
   }
 
   #isCurrent(token: string): boolean {
@@ -182,16 +266,13 @@ export class Callers {
     const living = mayKeep ? current?.living : undefined
     if (isWithin(this.#account)) return living ?? waitForItself()
     const admitted = this.#admission(limit, because === 'forced')
-    // Whoever has no token waits for the login that is under way.
-    const isHeld = current?.living === undefined && this.#account.login.isPending && admitted !== 'closed'
-    const isRejected = !isHeld && admitted !== 'start' && admitted !== 'join'
-    if (isRejected && living === undefined) throw this.#refused(admitted, because)
-    if (admitted === 'start' && !isHeld) machine.renew(because)
+    if (isDenial(admitted) && living === undefined) throw this.#refused(admitted, because)
+    if (admitted === 'start') machine.renew(because)
     this.#account.renewal?.hurry(limit)
     if (living === undefined || !current) return this.#waitIn({ limit, signal, generation }, because)
     // The token still lives. The caller waits for one exchange, and until a third of the hard window is left; then it takes the old token.
     const patienceMs = Math.min(current.patienceMs, this.#settings.exchangeTimeoutMs)
-    if (isRejected || patienceMs <= 0) return living
+    if (isDenial(admitted) || patienceMs <= 0) return living
     return this.#waitIn({ limit, keepAt: now + patienceMs, signal, generation }, because)
   }
 
@@ -201,10 +282,48 @@ export class Callers {
     return token
   }
 
-  #refused(why: 'closed' | Backoff, because: RenewalCause): TokenError {
+  #refused(why: Denial, because: RenewalCause): TokenError {
     this.#machine.logins.concludeLoss()
     return this.#settings.events.refused(this.#machine.denial(why), because)
   }
+
+  get #internals(): ManagerInternals {
+    const { login } = this.#account
+    const { source, clock, renewal, events, layer } = this.#settings
+    return {
+      needsLogin: layer !== undefined,
+      currentGeneration: () => login.generations.current,
+      firstGeneration: () => login.generations.first,
+      isLoginAwaited: () => login.generations.isAwaited,
+      followLogin: () => this.#machine.checker.follow(),
+      checkLogin: () => this.#machine.checker.check(),
+      origin: member(source, 'origin') as string | undefined,
+      boundTo: member(source, 'boundTo'),
+      clock,
+      maxWaitMs: renewal.maxWaitMs,
+      anomaly: (kind, message) => events.anomaly(kind, message),
+      awaitToken: (options) => this.#get(options),
+      hasEnded: (token) => this.#hasEnded(token),
+      renewInBackground: (token) => this.#renewInBackground(token),
+      succeeded: (token) => {
+        if (this.#isCurrent(token)) this.#account.current?.succeeded()
+      },
+      discard: async (grant) => this.#machine.logins.discard?.(grant),
+      watch(watcher) {
+        if (events.watcher)
+          throw new TypeError('The token manager is instrumented already: call what instrument() returned')
+        events.watcher = watcher
+        return () => {
+          if (events.watcher === watcher) events.watcher = undefined
+        }
+      },
+    }
+  }
+}
+
+/** Each caller gets an error of its own, whose stack begins where the caller asked. */
+function ownError(manager: Manager, method: keyof LoginManager, error: unknown): unknown {
+  return isTokenError(error) ? copyForCaller(Reflect.get(manager, method), error) : error
 }
 
 /** Why a caller who finds no token that it may take needs a renewal. */
