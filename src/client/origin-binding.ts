@@ -52,8 +52,7 @@ export function generationAtSending(
   if (!access.needsLogin) return access.currentGeneration?.()
   throw new TokenError('ERR_LOGIN_REQUIRED', ENDED, { loginReason: 'logged-out' })
 }
-const ENDED =
-  'The login in which this request began has ended. The request was not sent: send it again if it still applies'
+const ENDED = 'The login of this request has ended. The request was not sent: send it again if it still applies'
 
 /** Whether the login of a request has not ended. Only then may the request carry another token. */
 export function isStillOf({ access }: OriginBinding<never>, generation = 0): boolean {

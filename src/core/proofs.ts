@@ -1,21 +1,21 @@
 import type { Clock } from './clock.ts'
 
 /**
- * A key that proves who sends a token (DPoP, RFC 9449), made by `dpopKey` or `webKey` of `axios-evergreen/dpop`. Give the same one to
+ * A key that proves possession of a token (DPoP, RFC 9449), made by `dpopKey` or `webKey` of `axios-evergreen/dpop`. Pass the same one to
  * `oauth2({ dpop })` and to `attachBearer(api, tokens, { dpop })`.
  */
 export interface DPoPKey {
-  /** SHA-256 of the public key, base64url (RFC 7638). Servers call it `jkt`. It is no secret. Rejects if the public key cannot be read. */
+  /** SHA-256 of the public key, base64url (RFC 7638). Servers call it `jkt`. It is not secret. Rejects if the public key cannot be read. */
   readonly thumbprint: Promise<string>
 }
 
 /** A key that also makes proofs for requests of your own. */
 export interface ProvingKey extends DPoPKey {
   /**
-   * Makes a proof for a request that your own code sends, such as the one that redeems the code of a login. It has the time of this machine.
+   * Makes a proof for a request of your own code, such as the one that exchanges the authorization code. `iat` is the time of this machine.
    *
-   * @param request `token`: the access token that it carries. `nonce`: the one that the server demands.
-   * @returns The text of the header `DPoP`. It serves one request.
+   * @param request `token`: the access token in the request. `nonce`: the nonce that the server requires.
+   * @returns The value of the header `DPoP`, valid for one request.
    * @throws {TypeError} naming the member.
    * @throws {TokenError} `ERR_TOKEN_SOURCE` if the key does not sign.
    */

@@ -5,12 +5,12 @@ export function base64urlOf(bytes: Uint8Array): string {
   return base64urlOfText(binary)
 }
 
-/** @param text Characters up to U+00FF, a byte each. */
+/** @param text Characters up to U+00FF, one byte each. */
 export function base64urlOfText(text: string): string {
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }
 
-/** @returns How many bytes a text in base64url stands for. */
+/** @returns The number of bytes that a base64url text encodes. */
 export function bytesIn(base64url: string): number {
   return Math.floor((base64url.length * 3) / 4)
 }

@@ -12,7 +12,7 @@ import { thumbprintOf, type VerifyingKey, verifyingKeyOf } from './public-jwk.ts
 
 /**
  * Makes a DPoP key (RFC 9449) of a key pair of WebCrypto, or of a function that signs. The algorithm follows from the key: ES256, ES384, EdDSA,
- * PS256 or RS256. The private key should not be extractable. If it is, a warning says so once.
+ * PS256 or RS256. The private key should not be extractable. If it is, a warning is emitted once.
  *
  * @example
  * ```ts
@@ -21,7 +21,7 @@ import { thumbprintOf, type VerifyingKey, verifyingKeyOf } from './public-jwk.ts
  * const how = { name: 'ECDSA', namedCurve: 'P-256' }
  * const key = dpopKey(await crypto.subtle.generateKey(how, false, ['sign', 'verify']))
  * ```
- * @throws {TypeError} naming what is wrong, and showing nothing of the key: no such key, another algorithm, a private JWK in the place of the public one.
+ * @throws {TypeError} naming the problem, never the key: not a key, an unsupported algorithm, or a private JWK instead of the public one.
  */
 export function dpopKey(
   key: { readonly publicKey: WebCryptoKey; readonly privateKey: WebCryptoKey } | ExternalKey,
@@ -31,24 +31,28 @@ export function dpopKey(
   if ('publicKey' in key || 'privateKey' in key) {
     const signer = signerOf(key as KeyPair)
     const verifyingKey = signer.publicJwk.then((jwk) => verifyingKeyOf('publicKey', jwk))
-    return made(verifyingKey, (key as KeyPair).publicKey, (data) => signer.sign(data))
+    return provingKey(verifyingKey, (key as KeyPair).publicKey, (data) => signer.sign(data))
   }
   if (!('publicJwk' in key)) throw new TypeError('dpopKey takes a CryptoKeyPair, or { publicJwk, sign }')
   checkFunction('sign', Reflect.get(key, 'sign'))
   const verifyingKey = verifyingKeyOf('publicJwk', key.publicJwk)
-  return made(Promise.resolve(verifyingKey), JSON.stringify(verifyingKey.jwk), (data) => key.sign(data))
+  return provingKey(Promise.resolve(verifyingKey), JSON.stringify(verifyingKey.jwk), (data) => key.sign(data))
 }
 
-/** @param material Equal only for the same key. */
-function made(verifyingKey: Promise<VerifyingKey>, material: unknown, sign: (data: Uint8Array) => unknown): ProvingKey {
+/** @param material Identifies the key. */
+function provingKey(
+  verifyingKey: Promise<VerifyingKey>,
+  material: unknown,
+  sign: (data: Uint8Array) => unknown,
+): ProvingKey {
   const thumbprint = comparable(verifyingKey.then(thumbprintOf), material)
-  thumbprint.catch(() => undefined) // nobody may ask for it
+  thumbprint.catch(() => undefined) // it may never be read
   const proofs = new ProofMaker(verifyingKey, sign)
-  // A clock of its own: such a proof neither uses nor changes what a manager knows of the servers.
+  // A separate clock, so that such a proof neither uses nor changes the nonces and times of a manager.
   const clock = { ...systemClock }
   const prove = async (request: Parameters<ProvingKey['prove']>[0]) =>
     (await proofs.prove(checkedRequest(request), clock)).text
-  // Not enumerable: printing the key shows its thumbprint at most.
+  // Not enumerable, so that printing the key shows at most its thumbprint.
   return Object.freeze(Object.defineProperty({ thumbprint, prove }, PROOFS, { value: proofs }))
 }
 

@@ -17,7 +17,7 @@ interface Signing {
   readonly how: { readonly name: string; readonly hash?: string; readonly saltLength?: number }
 }
 
-/** By name of the algorithm and curve or hash of the key. PS256 has a salt as long as its hash (RFC 7518, section 3.5). */
+/** By algorithm and curve or hash of the key. PS256 has a salt as long as its hash (RFC 7518, section 3.5). */
 const SIGNINGS: Readonly<Record<string, Signing>> = {
   'ECDSA P-256': { alg: 'ES256', how: { name: 'ECDSA', hash: 'SHA-256' } },
   'ECDSA P-384': { alg: 'ES384', how: { name: 'ECDSA', hash: 'SHA-384' } },
@@ -31,7 +31,7 @@ export interface Signer {
   sign(data: Uint8Array): Promise<ArrayBuffer>
 }
 
-/** @throws {TypeError} naming the key, and nothing of it. */
+/** @throws {TypeError} naming the key, never its content. */
 export function signerOf({ publicKey, privateKey }: KeyPair): Signer {
   checkKey('publicKey', publicKey, 'public')
   checkKey('privateKey', privateKey, 'private')
@@ -42,13 +42,13 @@ export function signerOf({ publicKey, privateKey }: KeyPair): Signer {
       `publicKey is a key of ${kind}: generate one of ECDSA with P-256 or P-384, Ed25519, or RSA-PSS or RSASSA-PKCS1-v1_5 with SHA-256`,
     )
   if (kind !== other)
-    throw new TypeError(`privateKey is a key of ${other}, but publicKey one of ${kind}: give one pair`)
+    throw new TypeError(`privateKey is a key of ${other}, but publicKey one of ${kind}: pass keys of one pair`)
   if (!publicKey.extractable) throw new TypeError('publicKey must be extractable: proofs show it to the servers')
   if (privateKey.extractable)
     warnOnce(
       'dpop-key-extractable',
-      'The private key of dpopKey can be extracted: every script in this process can read it, and take it elsewhere',
-      "Generate it as not extractable: crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign', 'verify'])",
+      'The private key of dpopKey can be extracted: every script in this process can read and copy it',
+      "Generate it as non-extractable: crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign', 'verify'])",
     )
   const { alg, how } = signing
   return {

@@ -2,8 +2,8 @@ import type { Clock } from '../core/clock.ts'
 import type { ProofResponse, ProvedRequest } from '../core/proofs.ts'
 import { hasJumped } from '../core/token-clock.ts'
 
-/** A `Date`, and when it came. */
-interface Sighting {
+/** A `Date` header, and when it was received. */
+interface ServerTime {
   readonly at: number
   readonly wall: number
   readonly monotonic: number
@@ -11,15 +11,15 @@ interface Sighting {
 
 interface Origin {
   readonly nonce: string | undefined
-  readonly sighting: Sighting | undefined
+  readonly serverTime: ServerTime | undefined
 }
 
-/** A program talks to a few origins. An attachment to many of them must not remember each one for ever. */
-const MOST_ORIGINS = 100
+/** A program talks to a few origins. The memory of an attachment to many of them stays bounded. */
+const MAX_ORIGINS = 100
 /** Far longer than the nonces of known servers. */
-const LONGEST_NONCE = 4_096
+const MAX_NONCE_LENGTH = 4_096
 
-/** What the servers have said, by origin: the latest nonce (RFC 9449, section 8.2), and their time. */
+/** The latest nonce (RFC 9449, section 8.2) and the time of each server, by origin. */
 export class Origins {
   readonly #clock: Clock
   readonly #known = new Map<string, Origin>()
@@ -32,47 +32,47 @@ export class Origins {
     return this.#known.get(url.origin)?.nonce
   }
 
-  /** @returns How far the time of the server is ahead of the monotonic clock, ms; the time of this machine if nobody knows that of the server. */
+  /** @returns How far the time of the server is ahead of the monotonic clock, ms; that of this machine's clock if the time of the server is unknown. */
   leadMs({ url }: ProvedRequest): number {
-    return leadOf(this.#known.get(url.origin)?.sighting, this.#clock)
+    return leadOf(this.#known.get(url.origin)?.serverTime, this.#clock)
   }
 
-  learn(request: ProvedRequest, answer: ProofResponse): void {
+  learn(request: ProvedRequest, response: ProofResponse): void {
     const { origin } = request.url
     const known = this.#known.get(origin)
-    const nonce = nonceIn(answer.nonce) ?? known?.nonce
-    // A refused proof had the time of an earlier answer: without a newer one that of this machine is tried.
-    const sighting = this.#sightingIn(request, answer) ?? (answer.isRejected ? undefined : known?.sighting)
-    // The origin that was heard last is the last one to be forgotten.
+    const nonce = nonceIn(response.nonce) ?? known?.nonce
+    // A rejected proof had the time of an earlier response. Without a newer one, the time of this machine is used.
+    const serverTime = this.#serverTimeIn(request, response) ?? (response.isRejected ? undefined : known?.serverTime)
+    // The map keeps the most recently used origins.
     this.#known.delete(origin)
-    this.#known.set(origin, { nonce, sighting })
-    if (this.#known.size > MOST_ORIGINS) this.#known.delete(this.#known.keys().next().value ?? '')
+    this.#known.set(origin, { nonce, serverTime })
+    if (this.#known.size > MAX_ORIGINS) this.#known.delete(this.#known.keys().next().value ?? '')
   }
 
-  #sightingIn(request: ProvedRequest, { status, date, age }: ProofResponse): Sighting | undefined {
+  #serverTimeIn(request: ProvedRequest, { status, date, age }: ProofResponse): ServerTime | undefined {
     const at = dateIn(date)
     if (at === undefined || Number(age) > 0) return undefined
-    const sighting: Sighting = { at, wall: this.#clock.wallNow(), monotonic: this.#clock.monotonicNow() }
-    // A browser may take this answer from its cache, with the `Date` of long ago. Such a `Date` is never later than the time of the server.
+    const serverTime: ServerTime = { at, wall: this.#clock.wallNow(), monotonic: this.#clock.monotonicNow() }
+    // A browser may return this response from its cache, with an old `Date`, which is never later than the time of the server.
     const mayBeOld = ['GET', 'HEAD'].includes(request.method) && status !== 401
-    return mayBeOld && at - sighting.monotonic < this.leadMs(request) ? undefined : sighting
+    return mayBeOld && at - serverTime.monotonic < this.leadMs(request) ? undefined : serverTime
   }
 }
 
-/** After a jump of the clocks (sleep, or a correction of the wall clock) the sighting says nothing any more. */
-function leadOf(sighting: Sighting | undefined, clock: Clock): number {
+/** After a clock jump (sleep, or a step of the wall clock) the server time is unusable. */
+function leadOf(serverTime: ServerTime | undefined, clock: Clock): number {
   const [wall, monotonic] = [clock.wallNow(), clock.monotonicNow()]
-  const isUsable = sighting && !hasJumped(wall - sighting.wall - (monotonic - sighting.monotonic))
-  return isUsable ? sighting.at - sighting.monotonic : wall - monotonic
+  const isUsable = serverTime && !hasJumped(wall - serverTime.wall - (monotonic - serverTime.monotonic))
+  return isUsable ? serverTime.at - serverTime.monotonic : wall - monotonic
 }
 
-/** A server that sends two nonces, which a client sees joined by a comma and a space, breaks RFC 9449, section 8.1. */
+/** Two nonces, which a client sees joined by a comma and a space, violate RFC 9449, section 8.1. */
 function nonceIn(nonce: unknown): string | undefined {
-  return typeof nonce === 'string' && nonce.length <= LONGEST_NONCE && NONCE.test(nonce) ? nonce : undefined
+  return typeof nonce === 'string' && nonce.length <= MAX_NONCE_LENGTH && NONCE.test(nonce) ? nonce : undefined
 }
 const NONCE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
-/** The form that servers must send (RFC 9110, section 5.6.7). `Date.parse` alone takes almost anything. */
+/** The format that servers must send (RFC 9110, section 5.6.7). `Date.parse` alone accepts almost anything. */
 function dateIn(date: unknown): number | undefined {
   if (typeof date !== 'string' || !HTTP_DATE.test(date)) return undefined
   const at = Date.parse(date)

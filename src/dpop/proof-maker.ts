@@ -17,9 +17,9 @@ type Sign = (data: Uint8Array) => unknown
 export class ProofMaker implements KeyProofs {
   readonly #key: Promise<{ readonly key: VerifyingKey; readonly header: string }>
   readonly #sign: Sign
-  /** By clock: all managers of a process have the same one, except in tests. */
+  /** By clock. All managers of a process have the same clock, except in tests. */
   readonly #origins = new WeakMap<Clock, Origins>()
-  #hashed: { readonly token: string; readonly hash: Promise<string> } | undefined
+  #tokenHash: { readonly token: string; readonly hash: Promise<string> } | undefined
 
   constructor(key: Promise<VerifyingKey>, sign: Sign) {
     this.#key = key.then((known) => ({ key: known, header: headerOf(known) }))
@@ -28,13 +28,13 @@ export class ProofMaker implements KeyProofs {
   }
 
   async prove(request: ProvedRequest, clock: Clock): Promise<Proof> {
-    const origins = this.#originsBy(clock)
+    const origins = this.#originsFor(clock)
     try {
       const { key, header } = await this.#key
-      // A token call has no member `token`, and most requests have no `nonce`: those of `Object.prototype` are not theirs.
+      // A token request has no `token`, and most requests have no `nonce`: members of `Object.prototype` must not count.
       const token = ownOption(request, 'token')
       const ath = token === undefined ? undefined : await this.#hashOf(token)
-      // Read last: another request may have brought a new nonce meanwhile.
+      // Read last: another request may have received a new nonce meanwhile.
       const [nonce, leadMs] = [ownOption(request, 'nonce') ?? origins.nonceOf(request), origins.leadMs(request)]
       const payload = JSON.stringify(claimsOf(request, { nonce, ath, now: leadMs + clock.monotonicNow() }))
       const signed = `${header}.${base64urlOfText(payload)}`
@@ -49,20 +49,20 @@ export class ProofMaker implements KeyProofs {
     return (await this.prove({ ...asSent(request), token: request.token }, clock)).text
   }
 
-  hear(request: SentRequest, answer: HeardAnswer, clock: Clock): void {
-    this.learn(asSent(request), proofAnswerOf(answer), clock)
+  hear(request: SentRequest, response: HeardAnswer, clock: Clock): void {
+    this.learn(asSent(request), proofAnswerOf(response), clock)
   }
 
-  learn(request: ProvedRequest, answer: ProofResponse, clock: Clock): void {
-    this.#originsBy(clock).learn(request, answer)
+  learn(request: ProvedRequest, response: ProofResponse, clock: Clock): void {
+    this.#originsFor(clock).learn(request, response)
   }
 
   isOutdated({ nonce, leadMs }: Proof, request: ProvedRequest, clock: Clock): boolean {
-    const origins = this.#originsBy(clock)
+    const origins = this.#originsFor(clock)
     return origins.nonceOf(request) !== nonce || Math.abs(origins.leadMs(request) - leadMs) > TIME_TOLERANCE_MS
   }
 
-  #originsBy(clock: Clock): Origins {
+  #originsFor(clock: Clock): Origins {
     const known = this.#origins.get(clock) ?? new Origins(clock)
     this.#origins.set(clock, known)
     return known
@@ -70,8 +70,8 @@ export class ProofMaker implements KeyProofs {
 
   /** `ath` of a token, computed once for each token. */
   #hashOf(token: string): Promise<string> {
-    if (this.#hashed?.token !== token) this.#hashed = { token, hash: hashOf(token) }
-    return this.#hashed.hash
+    if (this.#tokenHash?.token !== token) this.#tokenHash = { token, hash: hashOf(token) }
+    return this.#tokenHash.hash
   }
 }
 
@@ -88,24 +88,24 @@ function claimsOf(
   { method, url }: ProvedRequest,
   { nonce, ath, now }: { readonly nonce: string | undefined; readonly ath: string | undefined; readonly now: number },
 ): object {
-  // An address that parses has ASCII characters only, and so has a method that was sent: btoa takes nothing beyond U+00FF.
+  // A parsed address and the method of a sent request are ASCII. btoa accepts nothing beyond U+00FF.
   return { jti: randomHex(), htm: method, htu: url.origin + url.pathname, iat: Math.floor(now / 1_000), ath, nonce }
 }
 
-/** A function that is not ours may give anything. */
+/** The function of a user may return anything. */
 function checkedSignature({ alg, signatureBytes }: VerifyingKey, given: unknown): Uint8Array {
   const isBytes = ArrayBuffer.isView(given) || Object.prototype.toString.call(given) === '[object ArrayBuffer]'
   const signature = new Uint8Array(isBytes ? (given as ArrayBuffer) : [])
   if (signature.length === signatureBytes) return signature
   const form = alg.startsWith('ES') ? ': r and s, one after the other (RFC 7518, section 3.4), not DER' : ''
-  throw new BadSignature(`gave ${signature.length} bytes, but ${alg} takes ${signatureBytes}${form}`)
+  throw new InvalidSignature(`returned ${signature.length} bytes, but ${alg} takes ${signatureBytes}${form}`)
 }
-class BadSignature extends Error {}
+class InvalidSignature extends Error {}
 
-/** Without a proof no request is sent, so a refresh token stays good. */
+/** Without a proof no request is sent, so a refresh token stays valid. */
 function notSigned(thrown: unknown): TokenError {
-  const what = thrown instanceof BadSignature ? thrown.message : 'failed'
-  const cause = thrown instanceof BadSignature ? undefined : thrown
-  const message = `The key of dpop does not sign: sign ${what}; nothing was sent`
+  const what = thrown instanceof InvalidSignature ? thrown.message : 'failed'
+  const cause = thrown instanceof InvalidSignature ? undefined : thrown
+  const message = `The key of dpop does not sign: sign ${what}; no request was sent`
   return new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent', refreshToken: 'kept', cause })
 }

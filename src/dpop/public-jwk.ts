@@ -6,10 +6,10 @@ export type PublicJwk = ExternalKey['publicJwk']
 
 export type Algorithm = 'ES256' | 'ES384' | 'EdDSA' | 'PS256' | 'RS256'
 
-/** A public key that was checked. */
+/** A validated public key. */
 export interface VerifyingKey {
   readonly alg: Algorithm
-  /** The members that a key of its kind needs, in the order of RFC 7638, section 3.2, and no other: proofs show them to every server. */
+  /** Only the required members of the key, in the order of RFC 7638, section 3.2, because every proof contains them. */
   readonly jwk: Readonly<Record<string, string>>
   /** The length of a signature (RFC 7518, sections 3.3 to 3.5; RFC 8032, section 5.1). */
   readonly signatureBytes: number
@@ -21,22 +21,22 @@ const KINDS = [
   { alg: 'EdDSA', kty: 'OKP', crv: 'Ed25519', sizes: { x: 32 }, signatureBytes: 64 },
 ] as const
 
-const TAKEN = 'P-256 (ES256), P-384 (ES384), Ed25519 (EdDSA), or RSA of 2048 bits or more (PS256, RS256)'
+const SUPPORTED = 'P-256 (ES256), P-384 (ES384), Ed25519 (EdDSA), or RSA of 2048 bits or more (PS256, RS256)'
 
-/** The members of a private key, or of a symmetric one (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). */
+/** The members of private and symmetric keys (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). */
 const PRIVATE = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 
-/** @throws {TypeError} naming the member, never a value: somebody may have given the private key. */
+/** @throws {TypeError} naming the member, never a value, which may belong to a private key. */
 export function verifyingKeyOf(name: string, given: PublicJwk): VerifyingKey {
   checkObject(name, given)
   const secret = PRIVATE.filter((member) => member in given)
   if (secret.length > 0)
     throw new TypeError(
-      `${name} must be the public key alone, but has the private ${secret.join(', ')}: give kty, crv, x, y`,
+      `${name} must be the public key alone, but has the private ${secret.join(', ')}: pass kty, crv, x, y`,
     )
   if (given.kty === 'RSA') return rsaKeyOf(name, given)
   const kind = KINDS.find(({ kty, crv }) => kty === given.kty && crv === given.crv)
-  if (!kind) throw new TypeError(`${name} must be a key of ${TAKEN}`)
+  if (!kind) throw new TypeError(`${name} must be a key of ${SUPPORTED}`)
   const { alg, kty, crv, sizes, signatureBytes } = kind
   if (given.alg !== undefined && ![alg, crv].includes(given.alg as typeof alg))
     throw new TypeError(`${name}.alg must be ${alg}, which is the algorithm of its curve ${crv}`)
@@ -49,7 +49,7 @@ export function verifyingKeyOf(name: string, given: PublicJwk): VerifyingKey {
 function rsaKeyOf(name: string, given: PublicJwk): VerifyingKey {
   const { alg } = given
   if (alg !== 'PS256' && alg !== 'RS256')
-    throw new TypeError(`${name}.alg must say what its RSA key signs with: PS256 or RS256`)
+    throw new TypeError(`${name}.alg must be the algorithm of the RSA key: PS256 or RS256`)
   const e = numberIn(name, given, 'e', 1, 8)
   const n = numberIn(name, given, 'n', 256, 2_048)
   return { alg, jwk: { e, kty: 'RSA', n }, signatureBytes: bytesIn(n) }

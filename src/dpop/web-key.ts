@@ -8,15 +8,15 @@ import { reasonOf } from '../web/reason.ts'
 import { dpopKey } from './dpop-key.ts'
 import type { KeyPair } from './key-pair.ts'
 
-/** Not the database of `webStore`, which deletes what it does not know. */
+/** A separate database, because `webStore` deletes unknown entries from its own. */
 const DATABASE = 'axios-evergreen.dpop'
-/** A page must not wait for a key for ever. A machine that is only busy answers before. */
+/** A page must not wait forever. A busy machine responds earlier. */
 const LIMIT_MS = 10_000
 
 /**
- * The key of this page's origin: an ES256 key pair that no script can read, kept in IndexedDB. The first call makes it. All tabs and workers of the
- * origin that ask for the same name get the same key, however many ask at once. Who clears the data of the site must log in again. Where the browser
- * denies its storage, the page gets a key of its own, which lasts as long as the page, and a warning says so once.
+ * The key of this page's origin: an ES256 key pair that no script can read, kept in IndexedDB. The first call generates it. All tabs and workers of the
+ * origin get the same key for the same name, even if they call at the same time. A user who clears the site data must log in again. If the browser
+ * denies storage, the page gets a key that lasts as long as the page, and a warning is emitted once.
  *
  * @example
  * ```ts
@@ -24,8 +24,8 @@ const LIMIT_MS = 10_000
  *
  * const key = await webKey()
  * ```
- * @param name Tells the keys of one origin apart. Default `default`.
- * @throws {TypeError} outside a browser, and on a page that is no secure context.
+ * @param name Distinguishes the keys of one origin. Default `default`.
+ * @throws {TypeError} outside a browser, and in an insecure context.
  */
 export async function webKey(name = 'default'): Promise<ProvingKey> {
   checkText('name', name)
@@ -35,37 +35,37 @@ export async function webKey(name = 'default'): Promise<ProvingKey> {
   const own = await newPair()
   let pair = own
   try {
-    const kept = stored(databases, name).then((found) => found ?? agreed(databases, name, own))
+    const kept = stored(databases, name).then((found) => found ?? storedOrOwn(databases, name, own))
     pair = await withinLimit(kept, { clock: systemClock, ms: LIMIT_MS, atLimit: () => new Error() })
   } catch (error) {
-    const advice = 'Other tabs have other keys, so each needs a login of its own, which ends with its page'
-    warnOnce('storage-denied', `The DPoP key ${name} can neither be read nor kept: ${reasonOf(error)}`, advice)
+    const advice = 'Other tabs have other keys, so each tab needs its own login, which ends with the page'
+    warnOnce('storage-denied', `The DPoP key ${name} can be neither read nor stored: ${reasonOf(error)}`, advice)
   }
   const key = dpopKey(pair)
-  // Two calls give two objects of one key. They can be told to be the same only by their thumbprints.
+  // Two calls return two objects for one key, which only their thumbprints show to be equal.
   await key.thumbprint.catch(() => undefined)
   return key
 }
 
 function stored(databases: Databases, name: string): Promise<KeyPair | undefined> {
-  return transact<KeyPair | undefined>(databases, DATABASE, 'readonly', (entries, answer) => {
-    entries.get(name).onsuccess = ({ target }) => answer(target.result as KeyPair | undefined)
+  return transact<KeyPair | undefined>(databases, DATABASE, 'readonly', (entries, resolve) => {
+    entries.get(name).onsuccess = ({ target }) => resolve(target.result as KeyPair | undefined)
   })
 }
 
-/** @returns The pair that the first tab has stored. A transaction cannot wait for WebCrypto, so each tab brings a pair of its own. */
-function agreed(databases: Databases, name: string, own: KeyPair): Promise<KeyPair> {
-  return transact<KeyPair>(databases, DATABASE, 'readwrite', (entries, answer) => {
+/** @returns The pair that the first tab stored. A transaction cannot wait for WebCrypto, so each tab generates a pair before. */
+function storedOrOwn(databases: Databases, name: string, own: KeyPair): Promise<KeyPair> {
+  return transact<KeyPair>(databases, DATABASE, 'readwrite', (entries, resolve) => {
     entries.get(name).onsuccess = ({ target }) => {
       const first = target.result as KeyPair | undefined
       if (!first) entries.put(own, name)
-      answer(first ?? own)
+      resolve(first ?? own)
     }
   })
 }
 
 async function newPair(): Promise<KeyPair> {
   const pair = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign', 'verify'])
-  // Without the methods of a `CryptoKeyPair`, if there are such: IndexedDB clones plain objects.
+  // Plain members only, because IndexedDB clones plain objects.
   return { publicKey: pair.publicKey, privateKey: pair.privateKey }
 }

@@ -16,14 +16,14 @@ export interface CheckedProvider {
 
 type Members = Readonly<Record<string | symbol, unknown>>
 
-/** What the SDK's own functions call in any case. */
-const NEEDED = ['clientInformation', 'saveCodeVerifier', 'codeVerifier', 'redirectToAuthorization']
+/** The members that the SDK always calls. */
+const REQUIRED = ['clientInformation', 'saveCodeVerifier', 'codeVerifier', 'redirectToAuthorization']
 
-/** @throws {TypeError} naming the member that is missing, or that cannot be used here. */
+/** @throws {TypeError} naming the member that is missing or not supported. */
 export function checkedProvider(given: unknown): CheckedProvider {
   checkObject('provider', given)
   const provider = given as Readonly<Record<string, unknown>>
-  for (const name of NEEDED) checkFunction(`provider.${name}`, provider[name])
+  for (const name of REQUIRED) checkFunction(`provider.${name}`, provider[name])
   checkObject('provider.clientMetadata', provider.clientMetadata)
   if (provider.dpop !== undefined)
     throw new TypeError('provider.dpop must be absent: mcpLogin keeps bearer tokens, which are not bound to a key')
@@ -31,15 +31,15 @@ export function checkedProvider(given: unknown): CheckedProvider {
 }
 
 /**
- * Passes everything on to `provider` but what is about tokens: the SDK sees no refresh token, so it never refreshes, and what it invalidates ends nothing
- * that the store still holds. All pages of one login have one verifier (RFC 7636): the SDK knows only the last one, and the code of the first page must be
- * good, too.
+ * Delegates to `provider`, except for tokens: the SDK sees no refresh token, so it never refreshes, and its invalidations do not end a login
+ * that the store holds. All login pages use the verifier of the first one (RFC 7636): the SDK has only the last verifier, but the user may complete any
+ * page.
  *
- * @param instead What takes the place of the members that are about tokens.
- * @returns The provider for the SDK, and a function that forgets the pages.
+ * @param instead Replaces the members for tokens.
+ * @returns The provider for the SDK, and a function that forgets the login pages.
  */
 export function authProviderOf(provider: CheckedProvider, page: OnePage, instead: Members) {
-  /** The first page that nobody has answered, and the last verifier of the SDK. */
+  /** The first page that no user has completed, and the last verifier of the SDK. */
   let first: { readonly of: string; readonly challenge: string | null; readonly verifier: unknown } | undefined
   let last: unknown
   const forget = () => void (first = undefined)
@@ -75,7 +75,7 @@ export function authProviderOf(provider: CheckedProvider, page: OnePage, instead
       if (typeof value !== 'function') return value
       return (...given: unknown[]): unknown => {
         try {
-          // By the provider itself: a class with private members refuses any other `this`.
+          // Called on the provider itself: a class with private members throws for any other `this`.
           const result: unknown = Reflect.apply(value, target, given)
           if (isPromise(result)) result.then(undefined, failed)
           return result

@@ -9,13 +9,13 @@ import { fetchAdapter } from '../wire/fetch-adapter.ts'
 import { TokenCalls } from '../wire/token-call.ts'
 import type { CheckedProvider } from './auth-provider.ts'
 
-interface KnownOfLogin {
+interface LoginFacts {
   readonly issuer: unknown
   readonly metadataUrl: string | undefined
   readonly about: unknown
 }
 
-/** Finds the client of a login, and the server that issued its tokens. */
+/** Finds the client and the authorization server of a login. */
 export class Discovery {
   readonly #provider: CheckedProvider
   readonly #url: URL
@@ -28,35 +28,35 @@ export class Discovery {
   }
 
   /**
-   * The context of a login that the SDK has just made: by what the SDK has discovered, or, if the provider does not keep that, by our own discovery. If the
-   * server cannot be found now, its first refresh finds it: the tokens cannot be had again.
+   * The context of a login that the SDK has just completed. Uses the discovery state of the SDK, or a discovery of its own if the provider keeps none. If that
+   * fails, the first refresh discovers the server: the tokens must not be lost, because they cannot be issued again.
    *
-   * @param known `issuer`: with which the SDK marked the tokens; older SDKs do not. `about`: what the SDK gave to `saveTokens` beside the tokens.
+   * @param known `issuer`: the one that the SDK stored with the tokens; older SDKs store none. `about`: the second argument of `saveTokens`.
    */
-  async contextOf(known: KnownOfLogin, exchange: ExchangeContext): Promise<LoginContext> {
+  async contextOf(known: LoginFacts, exchange: ExchangeContext): Promise<LoginContext> {
     const { about, metadataUrl } = known
     const issuer = textIn(known, 'issuer')
     const client = await this.#provider.clientInformation(about)
     const clientId = textIn(client, 'client_id')
     if (clientId === undefined)
-      throw new TypeError('provider.clientInformation must give the client that the tokens were issued to')
+      throw new TypeError('provider.clientInformation must return the client that the tokens were issued to')
     const [clientSecret, authMethod] = [textIn(client, 'client_secret'), textIn(client, 'token_endpoint_auth_method')]
     const login = { clientId, clientSecret, authMethod, issuer, metadataUrl }
     const kept = await this.#provider.discoveryState?.()
-    if (isFound(kept) && isOf(kept, issuer)) return this.#completed(login, kept)
+    if (isFound(kept) && isIssuedBy(kept, issuer)) return this.#contextFrom(login, kept)
     return this.found(login, exchange).catch((error: unknown) => {
       if (isTokenError(error) && error.message !== OTHER_ISSUER) return login
       throw error
     })
   }
 
-  /** @throws {TokenError} if the server cannot be found now, or is another one. Nothing was sent then. */
+  /** @throws {TokenError} if discovery fails, or finds another issuer. No token request was sent then. */
   async found(login: LoginContext, exchange: ExchangeContext): Promise<LoginContext> {
     const { metadataUrl, issuer } = login
-    return this.#completed(login, await serverOf({ url: this.#url, metadataUrl, issuer }, this.#calls, exchange))
+    return this.#contextFrom(login, await serverOf({ url: this.#url, metadataUrl, issuer }, this.#calls, exchange))
   }
 
-  async #completed({ clientId, clientSecret, authMethod }: LoginContext, server: FoundServer): Promise<LoginContext> {
+  async #contextFrom({ clientId, clientSecret, authMethod }: LoginContext, server: FoundServer): Promise<LoginContext> {
     const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = server
     const advertised = textIn(resourceMetadata, 'resource')
     const choose = this.#provider.validateResourceURL?.bind(this.#provider)
@@ -65,7 +65,7 @@ export class Discovery {
       clientSecret,
       clientAuthentication: authenticationFor(clientSecret, authMethod, metadata),
       issuer: textIn(metadata, 'issuer') ?? authorizationServerUrl,
-      // Without metadata the SDK takes this address, too.
+      // The SDK has the same default for servers without metadata.
       tokenEndpoint: textIn(metadata, 'token_endpoint') ?? new URL('/token', authorizationServerUrl).href,
       revocationEndpoint: textIn(metadata, 'revocation_endpoint'),
       resource: choose ? parsedUrl(String(await choose(this.#url.href, advertised)))?.href : advertised,
@@ -73,13 +73,13 @@ export class Discovery {
   }
 }
 
-/** Whether the SDK has kept a server in `discoveryState`. */
+/** Whether `discoveryState` contains a server. */
 function isFound(state: unknown): state is FoundServer {
   return parsedUrl(textIn(state, 'authorizationServerUrl') ?? '') !== undefined
 }
 
-/** Whether this is the server that issued the tokens: the provider may have kept that of an earlier login. */
-function isOf({ authorizationServerUrl, authorizationServerMetadata }: FoundServer, issuer: string | undefined) {
+/** Whether this server issued the tokens. The provider may still have that of an earlier login. */
+function isIssuedBy({ authorizationServerUrl, authorizationServerMetadata }: FoundServer, issuer: string | undefined) {
   const names = [authorizationServerUrl, textIn(authorizationServerMetadata, 'issuer')]
   return issuer === undefined || names.some((name) => isSameIssuer(name, issuer))
 }

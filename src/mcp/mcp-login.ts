@@ -20,15 +20,15 @@ import { Discovery } from './discovery.ts'
 import { ServerCalls } from './server-calls.ts'
 
 export interface McpLoginOptions {
-  /** The address of the MCP server, as the transport gets it. */
+  /** The address of the MCP server, the same as for the transport. */
   serverUrl: string | URL
-  /** What you would give to the transport as `authProvider`. Its `tokens` and `saveTokens` are not called. */
+  /** The `authProvider` that you would pass to the transport. Its `tokens` and `saveTokens` are not called. */
   provider: McpAuthProvider
-  /** Where the login lives. Default: the memory of this process. */
+  /** Where the login is stored. Default: the memory of this process. */
   store?: TokenStore | undefined
-  /** One for each login to this server that is kept at the same time. Default `default`. */
+  /** Distinguishes several logins to this server. Default `default`. */
   account?: string | undefined
-  /** Sends the requests to the server and those of the discovery. Default: the global one. */
+  /** Sends the requests to the server and those of discovery. Default: the global `fetch`. */
   fetch?: typeof fetch | undefined
   /** As for `createTokenManager`. */
   manager?: Pick<TokenManagerOptions, 'renewal' | 'retry' | 'exchangeTimeoutMs' | 'clock' | 'random'> | undefined
@@ -36,16 +36,16 @@ export interface McpLoginOptions {
   allowInsecureHttp?: boolean | undefined
 }
 
-/** The `OAuthClientProvider` of the SDK, told by its shape, so that no SDK is needed. */
+/** The `OAuthClientProvider` of the SDK, checked by its shape, so that no SDK is required. */
 export type McpAuthProvider = object
 
 export interface McpLogin {
-  /** For the second argument of a transport. Spread it beside your own options. */
+  /** Spread this into the second argument of a transport. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each SDK has a type of its own for it
   readonly transport: { readonly authProvider: any; readonly fetch: typeof fetch }
-  /** Keeps the login: its events, `status()`, `logout()`. */
+  /** The manager of the login: its events, `status()`, `logout()`. */
   readonly tokens: LoginManager
-  /** Closes the token manager. The login lives on in the store. */
+  /** Closes the token manager. The login stays in the store. */
   close(): Promise<void>
 }
 
@@ -71,9 +71,9 @@ const LOG_IN = 'log in through a transport of mcpLogin(): connect a client with 
 
 /**
  * The login of one MCP server, for the transports of `@modelcontextprotocol/sdk` 1.x and `@modelcontextprotocol/client` 2.x, shared by all processes that
- * open the same store. The SDK logs in (discovery, registration, PKCE, step-up). The manager keeps the login: one refresh for all processes, and no
- * login is lost to doubt. Requests to exactly this address carry the token. While there is a login but no token, they reject with a `TokenError`. Without a login
- * they go out bare, and their 401 starts the login of the SDK.
+ * open the same store. The SDK logs in (discovery, registration, PKCE, step-up). The manager keeps the login: all processes share one refresh, and an
+ * unknown outcome of a refresh does not end the login. Requests to exactly this address carry the token. While there is a login but no token, they reject with a
+ * `TokenError`. Without a login they are sent without a token, and the 401 makes the SDK log in.
  *
  * @example
  * ```ts
@@ -92,29 +92,29 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
   checkText('account', account)
   checkFunction('fetch', fetch)
   const serverUrl = checkedSecureUrl('serverUrl', own.serverUrl, allowInsecureHttp)
-  if (serverUrl.href.includes('#')) throw new TypeError('serverUrl must have no fragment: the server never sees it')
+  if (serverUrl.href.includes('#')) throw new TypeError('serverUrl must have no fragment: the server never receives it')
   const provider = checkedProvider(own.provider)
   const discovery = new Discovery(provider, serverUrl, fetch)
   const id = `mcp ${JSON.stringify([serverUrl.href, account])}`
   const source = loginSource({
     ...{ id, account, allowInsecureHttp, logIn: LOG_IN },
     findServer: (context, exchange) => discovery.found(context, exchange),
-    // Otherwise the SDK would open its page for a client that the server no longer knows.
+    // Otherwise the SDK would open the login page for a client that the server no longer knows.
     onUnknownClient: () => provider.invalidateCredentials?.('client'),
     write: provider.addClientAuthentication?.bind(provider),
   })
   const managed = ownOptions('manager', manager, MANAGER_NAMES)
-  // Not by createTokenManager: the bundler would put it into a file of its own, which each program would load.
+  // Without createTokenManager, because the bundler would put that into a shared file, which each program would load.
   checkRuntime()
   const managing = { ...managed, source, ...(store !== undefined && { store }) }
   const tokens = new Manager(managing, toTokenError, codeOf(person))
   const page: OnePage = new OnePage(tokens, store, id, () => forget())
   const calls = new ServerCalls(fetch, tokens, serverUrl, page)
 
-  /** What the SDK has logged in with. */
-  async function granted(answer: unknown, about: unknown): Promise<AdoptedGrant> {
-    const grant = fromTokenResponse(answer as Record<string, unknown>)
-    const issuer = member(answer, 'issuer')
+  /** The tokens of a login of the SDK, with their context. */
+  async function granted(response: unknown, about: unknown): Promise<AdoptedGrant> {
+    const grant = fromTokenResponse(response as Record<string, unknown>)
+    const issuer = member(response, 'issuer')
     const { exchangeTimeoutMs: limitMs = 10_000 } = managed
     const exchange = { clock: accessTo(tokens).clock, signal: new AbortController().signal, [INTERNAL]: { limitMs } }
     const context = await discovery.contextOf({ issuer, metadataUrl: calls.metadataUrl, about }, exchange)
@@ -126,10 +126,10 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
       const token = await calls.handOut()
       return token === undefined ? undefined : { access_token: token, token_type: 'Bearer' }
     },
-    async saveTokens(answer: unknown, about: unknown) {
-      // A host may give back what it was handed out, which has no refresh token.
-      if (calls.isHandedOut(member(answer, 'access_token'))) return
-      await tokens.adopt(granted(answer, about))
+    async saveTokens(response: unknown, about: unknown) {
+      // A host may save the token that it received from tokens(), which has no refresh token.
+      if (calls.isHandedOut(member(response, 'access_token'))) return
+      await tokens.adopt(granted(response, about))
       await page.end()
     },
   })

@@ -18,33 +18,33 @@ import {
 } from '../fetch/call-snapshot.ts'
 import { FetchRequest } from '../fetch/sending.ts'
 import type { OnePage } from '../login/one-page.ts'
-import { overheard } from './announced.ts'
+import { observeEndpoint } from './announced-endpoint.ts'
 
 type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>
 
-/** Addresses beside the server's own; tokens that a host was given. The newest are kept. */
-const MOST_KEPT = 8
+/** How many announced addresses, and how many tokens handed out to hosts, are kept: the newest ones. */
+const MAX_KEPT = 8
 
-/** One request to the server, as it was when it was called. */
-interface Sending extends CallSnapshot {
+/** A snapshot of one request to the server. */
+interface McpRequest extends CallSnapshot {
   readonly at: URL
   readonly isRepeatable: boolean
   readonly signal: AbortSignal | undefined
-  /** The mark under which it began. Undefined: without a login, so it belongs to the first one whose token it carries. */
+  /** The login generation at its start. Undefined: there was no login, so it belongs to the first login whose token it carries. */
   startGeneration: number | undefined
-  /** With which it was sent last. */
+  /** The token that it was last sent with. */
   token: string
 }
 
-/** The requests to one MCP server. They carry the token of its login, and no other request does. */
+/** Sends the requests to one MCP server. Only these carry the token of its login. */
 export class ServerCalls {
   readonly #fetch: Fetch
   readonly #tokens: LoginManager
   readonly #access: TokenAccess
   readonly #page: OnePage
-  /** Origin and path of the server, and of where the server leads its clients within its origin. */
+  /** Origin and path of the server, and the addresses that it announces within its origin. */
   readonly #own: string
-  #led: readonly string[] = []
+  #announced: readonly string[] = []
   #isUsed = false
   #handedOut: readonly string[] = []
   /** `resource_metadata` of the last 401 (RFC 9728, section 5.1). */
@@ -62,8 +62,8 @@ export class ServerCalls {
     const input = inputOf(given)
     const init = withLastingHeaders(options) ?? {}
     const at = urlOf(input)
-    if (!at || ![this.#own, ...this.#led].includes(addressOf(at)))
-      return this.#sentForLogin(given, init, memberOfCall(input, init, 'method'))
+    if (!at || ![this.#own, ...this.#announced].includes(addressOf(at)))
+      return this.#sendForLogin(given, init, memberOfCall(input, init, 'method'))
     this.#isUsed = true
     const headers = new Headers(memberOfCall(input, init, 'headers'))
     const authorization = headers.get('authorization')
@@ -74,33 +74,33 @@ export class ServerCalls {
     const call = snapshotCall(input, at.href, { ...membersOf(init), headers })
     const signal = memberOfCall(input, init, 'signal') ?? undefined
     const startGeneration = this.#tokens.status().login === 'present' ? this.#access.currentGeneration?.() : undefined
-    const sending = {
+    const request = {
       ...call,
       input: ownInput(call),
       at,
       isRepeatable: isRepeatable(call),
       signal,
-      startGeneration: startGeneration,
+      startGeneration,
       token: '',
     }
     try {
-      return await this.#sent(sending)
+      return await this.#send(request)
     } catch (error) {
       throw isTokenError(error) ? copyForCaller(this.fetch, error) : error
     } finally {
-      // Copies of it were sent.
-      if (sending.isRepeatable && typeof sending.input === 'object') discard(sending.input.body)
+      // Only copies were sent.
+      if (request.isRepeatable && typeof request.input === 'object') discard(request.input.body)
     }
   }
 
-  /** Sends what the SDK sends for its login. If that fails before the page opens, somebody else may try. */
-  async #sentForLogin(given: unknown, init: RequestInit, method = 'GET'): Promise<Response> {
+  /** Sends a request of the SDK for its login. If that fails before the page opens, another program may open one. */
+  async #sendForLogin(given: unknown, init: RequestInit, method = 'GET'): Promise<Response> {
     try {
       const response = await this.#fetch(given, init)
       const { status } = response
-      // The SDK asks several addresses for metadata, and goes on without them.
-      const isQuestion = /^get$/i.test(method)
-      if (status >= (isQuestion ? 500 : 400)) this.#page.failed(!isQuestion && status <= 403)
+      // The SDK tries several addresses for metadata, and continues without them.
+      const isDiscovery = /^get$/i.test(method)
+      if (status >= (isDiscovery ? 500 : 400)) this.#page.failed(!isDiscovery && status <= 403)
       return response
     } catch (error) {
       this.#page.failed(false)
@@ -108,12 +108,12 @@ export class ServerCalls {
     }
   }
 
-  /** The access token for a host that sends its requests by itself. @returns undefined if nobody has logged in, or if requests come here. */
+  /** The access token for a host that sends its requests itself. @returns Undefined without a login, or if requests come through `fetch`. */
   async handOut(): Promise<string | undefined> {
     if (this.#isUsed || !(await this.#mayHaveToken())) return undefined
     const token = await this.#unlessEnded(this.#tokens.getAccessToken())
     if (token !== undefined && !this.isHandedOut(token))
-      this.#handedOut = [token, ...this.#handedOut].slice(0, MOST_KEPT)
+      this.#handedOut = [token, ...this.#handedOut].slice(0, MAX_KEPT)
     return token
   }
 
@@ -121,122 +121,121 @@ export class ServerCalls {
     return this.#handedOut.includes(token as string)
   }
 
-  async #sent(sending: Sending): Promise<Response> {
-    const { clock, firstGeneration: firstGeneration, maxWaitMs } = this.#access
+  async #send(request: McpRequest): Promise<Response> {
+    const { clock, firstGeneration, maxWaitMs } = this.#access
     let leftMs = maxWaitMs
     for (;;) {
       const startedAt = clock.monotonicNow()
       const mayHaveToken = await this.#mayHaveToken()
-      // No request of one login gets a token of another one (R10).
-      if (sending.startGeneration !== undefined && sending.startGeneration < firstGeneration()) throw ended()
-      sending.token = ''
-      let response = mayHaveToken ? await this.#unlessEnded(this.#sentWithToken(sending)) : undefined
+      // A request of one login must not carry a token of another one (R10).
+      if (request.startGeneration !== undefined && request.startGeneration < firstGeneration()) throw loginEnded()
+      request.token = ''
+      let response = mayHaveToken ? await this.#unlessEnded(this.#sendWithToken(request)) : undefined
       leftMs -= response ? 0 : clock.monotonicNow() - startedAt
-      response ??= await this.#sentOnce(sending, copyOf(sending))
-      if (!isRefused(sending, response)) return response
-      const goesOn = sending.token === '' ? this.#loggedIn(sending, leftMs) : this.#replaced(sending)
-      if (!(await goesOn)) return response
+      response ??= await this.#sendOnce(request, copyOf(request))
+      if (!isRejected(request, response)) return response
+      const retries = request.token === '' ? this.#loginCompleted(request, leftMs) : this.#replaced(request)
+      if (!(await retries)) return response
       discard(response.body)
     }
   }
 
-  /** Whether a token may be had. Otherwise a renewal would fail, and report that. */
+  /** Whether a token may be available. Otherwise a renewal would only fail and report that. */
   async #mayHaveToken(): Promise<boolean> {
     if (this.#tokens.status().login !== 'present') await this.#page.check()
     const { login, phase, renewing } = this.#tokens.status()
     return login !== 'required' || renewing || phase === 'closed'
   }
 
-  #sentWithToken(sending: Sending): Promise<Response> {
+  #sendWithToken(request: McpRequest): Promise<Response> {
     const text = (token: string) => {
-      sending.startGeneration ??= this.#access.firstGeneration()
-      sending.token = token
+      request.startGeneration ??= this.#access.firstGeneration()
+      request.token = token
       return `Bearer ${token}`
     }
     const bearer = { header: 'Authorization', name: 'authorization', text, refuses: isUnauthorized }
-    const send: Fetch = (input, init) => this.#sentOnce(sending, { input, init })
-    return deliver(new FetchRequest(send, { access: this.#access, ...bearer }, sending.at.origin, copyOf(sending)))
+    const send: Fetch = (input, init) => this.#sendOnce(request, { input, init })
+    return deliver(new FetchRequest(send, { access: this.#access, ...bearer }, request.at.origin, copyOf(request)))
   }
 
-  async #sentOnce({ at }: Sending, { input, init }: { input: unknown; init?: Init | undefined }): Promise<Response> {
+  async #sendOnce({ at }: McpRequest, { input, init }: { input: unknown; init?: Init | undefined }): Promise<Response> {
     const response = await this.#fetch(input, init)
     this.#learn(at, response)
-    return overheard(response, (address) => this.#lead(at, address))
+    return observeEndpoint(response, (address) => this.#announce(at, address))
   }
 
-  /** Of a token that was refused. @returns false: it is this request that starts the login. */
-  async #replaced({ token, signal }: Sending): Promise<boolean> {
+  /** Replaces the rejected token. @returns False: this request starts the login. */
+  async #replaced({ token, signal }: McpRequest): Promise<boolean> {
     if (await this.#unlessEnded(this.#tokens.replaceAccessToken(token, { signal }))) return true
     if (await this.#page.opens()) return false
-    // The login that is under way may be that of somebody else.
-    throw ended()
+    // The pending login may be that of another user.
+    throw loginEnded()
   }
 
-  /** Waits for the login that is under way. @returns false: it is this request that starts the login. */
-  async #loggedIn({ signal }: Sending, leftMs: number): Promise<boolean> {
+  /** Waits for the pending login. @returns False: this request starts the login. */
+  async #loginCompleted({ signal }: McpRequest, leftMs: number): Promise<boolean> {
     const { clock } = this.#access
     const endAt = clock.monotonicNow() + leftMs
     while (this.#tokens.status().login !== 'present') {
       if (await this.#page.opens()) return false
       const ms = endAt - clock.monotonicNow()
-      if (ms <= 0) throw underWay()
+      if (ms <= 0) throw loginPending()
       await this.#page.news(ms, signal)
       checkNotAborted(signal)
     }
     return true
   }
 
-  /** @returns undefined if a login is required. While there is a login, its errors go to the caller: a 401 would open a page in vain. */
+  /** @returns Undefined if a login is required. While there is a login, the caller gets its errors: a 401 would open a login page needlessly. */
   async #unlessEnded<Value>(asked: Promise<Value>): Promise<Value | undefined> {
     try {
       return await asked
     } catch (error) {
       const { login } = this.#tokens.status()
       if (isTokenError(error, 'ERR_LOGIN_REQUIRED') && login !== 'present') return undefined
-      if (isTokenError(error, 'ERR_WAIT_TIMEOUT') && (login === 'pending' || login === 'required')) throw underWay()
+      if (isTokenError(error, 'ERR_WAIT_TIMEOUT') && (login === 'pending' || login === 'required')) throw loginPending()
       throw error
     }
   }
 
-  /** The server leads its clients to another address. Beyond its origin nobody gets the token. */
-  #lead(from: URL, to: string): void {
+  /** The server announces another address. Only addresses of its origin get the token. */
+  #announce(from: URL, to: string): void {
     const target = parsedUrl(to, from.href)
     const address = target && addressOf(target)
     if (target?.origin !== from.origin || address === undefined || address === this.#own) return
-    this.#led = [address, ...this.#led.filter((one) => one !== address)].slice(0, MOST_KEPT)
+    this.#announced = [address, ...this.#announced.filter((one) => one !== address)].slice(0, MAX_KEPT)
   }
 
   #learn(at: URL, { status, headers }: Response): void {
     // The SDK follows redirects itself.
-    if (status >= 300 && status < 400) this.#lead(at, headers.get('location') ?? '')
+    if (status >= 300 && status < 400) this.#announce(at, headers.get('location') ?? '')
     if (status !== 401) return
     const named = /resource_metadata="?([^",\s]+)/.exec(headers.get('www-authenticate') ?? '')?.[1]
     this.metadataUrl = parsedUrl(named ?? '')?.href
   }
 }
 
-/** What one sending may use up. */
-function copyOf(sending: Sending): CallSnapshot {
-  const { isRepeatable, input, init } = sending
-  return { ...sending, input: isRepeatable ? replayInputOf(sending) : input, init: copyOfInit(init) }
+/** A copy for one attempt, whose body may be consumed. */
+function copyOf(request: McpRequest): CallSnapshot {
+  const { isRepeatable, input, init } = request
+  return { ...request, input: isRepeatable ? replayInputOf(request) : input, init: copyOfInit(init) }
 }
 
 const isUnauthorized = ({ status }: Response) => status === 401
 
-/** Whether the request can be sent again with another token. The response of another origin says nothing about the token. */
-function isRefused({ at, isRepeatable, token }: Sending, { status, redirected, url, headers }: Response): boolean {
+/** Whether the request can be sent again with another token. A response of another origin is not about the token. */
+function isRejected({ at, isRepeatable, token }: McpRequest, { status, redirected, url, headers }: Response): boolean {
   if (status !== 401 || !isRepeatable || (redirected && parsedUrl(url)?.origin !== at.origin)) return false
   return token === '' || remedyOf(headers.get('www-authenticate')) === 'another-token'
 }
 
-function ended(): TokenError {
-  const message =
-    'The login in which this request began has ended: send it again after the next login, if it still applies'
+function loginEnded(): TokenError {
+  const message = 'The login of this request has ended: send it again after the next login, if it still applies'
   return new TokenError('ERR_LOGIN_REQUIRED', message)
 }
 
-function underWay(): TokenError {
-  const message = 'A page of this login is open, here or in another program: send the request again after the login'
+function loginPending(): TokenError {
+  const message = 'A login page is open, here or in another program: send the request again after the login'
   return new TokenError('ERR_LOGIN_REQUIRED', message)
 }
 

@@ -76,7 +76,7 @@ describe('given something that is no such key', () => {
     [
       'halves of two pairs',
       async () => ({ ...(await keyPair()), privateKey: (await keyPair(GENERATED.RS256)).privateKey }),
-      /give one pair/,
+      /pass keys of one pair/,
     ],
     [
       'keys of node:crypto',
@@ -202,18 +202,18 @@ describe('given a key that is elsewhere', () => {
         const key = await externalKey('der')
         return (data: Uint8Array) => key.sign(data)
       },
-      /gave 7\d bytes, but ES256 takes 64: r and s.*not DER/,
+      /returned 7\d bytes, but ES256 takes 64: r and s.*not DER/,
     ],
-    ['gives nothing', async () => async () => undefined, /gave 0 bytes/],
-    ['gives a text', async () => async () => 'secret-of-nobody', /gave 0 bytes/],
-    ['gives the number of bytes', async () => async () => 64, /gave 0 bytes/],
-    ['rejects', async () => () => Promise.reject(new Error('secret-of-nobody')), /sign failed; nothing was sent/],
+    ['gives nothing', async () => async () => undefined, /returned 0 bytes/],
+    ['gives a text', async () => async () => 'secret-of-nobody', /returned 0 bytes/],
+    ['gives the number of bytes', async () => async () => 64, /returned 0 bytes/],
+    ['rejects', async () => () => Promise.reject(new Error('secret-of-nobody')), /sign failed; no request was sent/],
     [
       'throws',
       async () => () => {
         throw new Error('secret-of-nobody')
       },
-      /sign failed; nothing was sent/,
+      /sign failed; no request was sent/,
     ],
   ] satisfies [string, () => Promise<unknown>, RegExp][])(
     'when it %s, then the source is broken, nothing was sent, and nothing is in doubt',
@@ -237,7 +237,7 @@ describe('given an RSA key that is elsewhere', () => {
     const { kty, e, n } = await jwkOf(publicKey)
     const key = dpopKey({ publicJwk: { kty, e, n, alg: 'RS256' }, sign: async () => new Uint8Array(10) })
     const proof = proofsOf('dpop', key).prove(request, manualClock())
-    await expect(proof).rejects.toThrow(/gave 10 bytes, but RS256 takes 256; nothing was sent/)
+    await expect(proof).rejects.toThrow(/returned 10 bytes, but RS256 takes 256; no request was sent/)
   })
 })
 

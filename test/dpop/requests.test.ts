@@ -170,7 +170,7 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     await send('/orders')
     isBroken = true
     const error = await outcome(send('/orders'))
-    expect(error).toMatchObject({ code: 'ERR_TOKEN_SOURCE', message: expect.stringContaining('nothing was sent') })
+    expect(error).toMatchObject({ code: 'ERR_TOKEN_SOURCE', message: expect.stringContaining('no request was sent') })
     expect(server.requests).toEqual(['GET /orders 200'])
   })
 

@@ -40,8 +40,8 @@ describe('given the key of a page', () => {
     expect(second).not.toBe(first)
     expect(warn.mock.calls).toEqual([
       [
-        expect.stringMatching(/^The DPoP key default can neither be read nor kept: .*SecurityError/),
-        expect.objectContaining({ detail: expect.stringContaining('a login of its own') }),
+        expect.stringMatching(/^The DPoP key default can be neither read nor stored: .*SecurityError/),
+        expect.objectContaining({ detail: expect.stringContaining('its own login') }),
       ],
     ])
   })

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { overheard } from '../../src/mcp/announced.ts'
+import { observeEndpoint } from '../../src/mcp/announced-endpoint.ts'
 import { checkedProvider } from '../../src/mcp/auth-provider.ts'
 import { Discovery } from '../../src/mcp/discovery.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -170,7 +170,7 @@ describe('given a stream of events', () => {
         controller.close()
       },
     })
-    const answer = overheard(new Response(body, { headers: { 'content-type': type } }), (address) =>
+    const answer = observeEndpoint(new Response(body, { headers: { 'content-type': type } }), (address) =>
       heard.push(address),
     )
     return [heard, (await answer.text()) === chunks.join('')]
