@@ -110,7 +110,7 @@ function side(id, title) {
   const count = (part, name) => `<div><dt>${name}</dt><dd data-part="${part}">0</dd></div>`
   return `<section class="side" id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${title}</h2>
-<p data-part="says">The person logs in.</p>
+<p data-part="says">The user logs in.</p>
 ${lane('tokens', 'token calls')}${lane('requests', 'requests')}${lane('second', 'requests of the second tab', ' hidden')}
 <dl>${count('answered', 'answered')}${count('failed', 'failed')}${count('calls', 'token calls')}${count('lost', 'logins lost')}${count('seconds', 's logged out')}</dl>
 </section>`

@@ -83,19 +83,19 @@ describeBrowser('given the page to play with', () => {
     await opened()
     await press('down')
     await until(`numberOf('package', 'failed') > 3 && numberOf('hand', 'lost') > 0`)
-    expect(await said('package')).toMatch(/^The token has ended: \d+ requests failed. The login is kept/)
-    expect(await said('hand')).toMatch(/^The refresh was answered 503, so this code logged the person out/)
+    expect(await said('package')).toMatch(/^The token has expired: \d+ requests failed. The login is kept/)
+    expect(await said('hand')).toMatch(/^The refresh got a 503, so this code logged the user out/)
     await press('down')
-    await until(`saidBy('package', 'nobody had to log in')`)
+    await until(`saidBy('package', 'without a new login')`)
     expect(await counts('package')).toMatchObject({ lost: 0 })
     await close()
   })
 
   it.each([
-    ['throttled', /^\d+ requests? waits? for one token call/, /answered 429, so this code logged the person out/, 0],
-    ['lost', /^The lost answer held the next refresh token/, /^The answer to the refresh was lost/, 1],
+    ['throttled', /^\d+ requests? waits? for one token request/, /got a 429, so this code logged the user out/, 0],
+    ['lost', /^The lost response contained the next refresh token/, /^The response to the refresh was lost/, 1],
     ['stolen', /The package reports it: “suspicious”/, /Nobody learns why/, 1],
-    ['tab', /./, /^Two refused requests presented the same refresh token/, 0],
+    ['tab', /./, /^Two rejected requests presented the same refresh token/, 0],
   ] as const)('when the switch “%s” is on, then each side says what happened', async (trouble, own, other, lost) => {
     await opened()
     await press(trouble)
@@ -173,7 +173,7 @@ describeBrowser('given the page to play with', () => {
     await press('down')
     await until(`numberOf('package', 'failed') > 3`)
     await press('down')
-    await until(`saidBy('package', 'nobody had to log in') && heard.length > 3`)
+    await until(`saidBy('package', 'without a new login') && heard.length > 3`)
     const heard = await page.evaluate<[number, string][]>('heard')
     for (const [, text] of heard) expect(text).toMatch(/^With the package: .+ By hand: .+/)
     const gaps = heard.slice(1).map(([at], n) => at - heard[n]![0])

@@ -7,10 +7,10 @@ const CALM_MS = 1_000
 /** What the signs of a lane mean. The legend has the same words. */
 export const NAMES = {
   waiting: 'waiting',
-  answered: 'answered',
-  again: 'sent again, then answered',
+  answered: 'succeeded',
+  again: 'sent again, then succeeded',
   failed: 'failed',
-  renewed: 'brought a token',
+  renewed: 'returned a token',
   refused: 'failed',
 }
 
