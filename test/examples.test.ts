@@ -22,26 +22,26 @@ const example = (name: string, args: string[] = [], env = {}) =>
 
 describe('given an example', () => {
   it.each([
-    ['existing-instance', [/^retry 1 after 503$/m, /^5 requests, 2 token calls$/m]],
+    ['existing-instance', [/^retry 1 after 503$/m, /^5 requests, 2 token requests$/m]],
     ['service-client', [/^paid: .*"EUR"/m, /^No payment was made \(ERR_CREDENTIALS_REJECTED\)$/m]],
-    ['openapi', [/^GET \/wallets\/w%201 was answered$/m]],
-    ['nest', [/^answered: \/wallet$/m]],
-    ['several', [/^payments: 3 requests, 1 token call$/m, /: 200 and 200$/m]],
-    ['accounts', [/^bakery: 3 requests, 1 token call$/m, /^garage: 3 requests, 1 token call$/m]],
+    ['openapi', [/^GET \/wallets\/w%201 succeeded$/m]],
+    ['nest', [/^response: \/wallet$/m]],
+    ['several', [/^payments: 3 requests, 1 token request$/m, /: 200 and 200$/m]],
+    ['accounts', [/^bakery: 3 requests, 1 token request$/m, /^garage: 3 requests, 1 token request$/m]],
     [
       'own-source',
-      [/^200 200 200, with 1 token call$/m, /^ERR_CREDENTIALS_REJECTED: .* answered 401 invalid_client$/m],
+      [/^200 200 200, with 1 token request$/m, /^ERR_CREDENTIALS_REJECTED: .* answered 401 invalid_client$/m],
     ],
     ['mcp', [/^Unauthorized$/m, /^1 refresh, 0 reuse alarms$/m, /^1 revocation$/m]],
     ['cli', [/^Usage: my-tool login \[--device\] \| whoami \| logout$/m]],
-    ['own-store', [/^the register passes \d+ checks$/m, /^3 managers hold 1 token, after 1 token call$/m]],
+    ['own-store', [/^the register passes \d+ checks$/m, /^3 managers hold 1 token, after 1 token request$/m]],
     [
       'oauth2',
       [
-        /^200 200 200, with 1 token call$/m,
+        /^200 200 200, with 1 token request$/m,
         /^ERR_LOGIN_REQUIRED$/m,
         /^logged in; 1 refresh$/m,
-        /^refresh token refused: (expiry-unknown|revoked-or-used), obtain$/m,
+        /^refresh token rejected: (expiry-unknown|revoked-or-used), obtain$/m,
         /^ERR_LOGIN_REQUIRED: /m,
       ],
     ],
@@ -62,11 +62,11 @@ describe('given an example', () => {
     for (const line of lines) expect(printed).toMatch(line)
   })
 
-  it('when rotating-credentials is run, then the refused ones rest for a minute, and the new ones are used', async () => {
+  it('when rotating-credentials is run, then the manager pauses for a minute after the rejected ones, and uses the new ones', async () => {
     const startedAt = Date.now()
     const { code, printed } = await example('rotating-credentials')
     expect([code, printed]).toEqual([0, expect.stringMatching(/with 200; the secret manager was read 2 times$/m)])
-    const next = Date.parse(/^refused; no token call before (\d{4}-.*Z)$/m.exec(printed)![1]!)
+    const next = Date.parse(/^rejected; no token request before (\d{4}-.*Z)$/m.exec(printed)![1]!)
     expect(next).toBeGreaterThanOrEqual(startedAt + 60_000)
     expect(next).toBeLessThanOrEqual(Date.now() + 60_000)
   })
@@ -88,9 +88,9 @@ describe('given the example of a fleet', () => {
   })
 
   describeRedis('and a Redis server', () => {
-    it('when it is run, then those who share make fewer token calls, and no request fails', async () => {
+    it('when it is run, then those who share make fewer token requests, and no request fails', async () => {
       const { code, printed } = await example('fleet', ['4'])
-      const sums = printed.matchAll(/(\d+) token calls in ([\d.]+) s, [1-9]\d* requests served, 0 failed/g)
+      const sums = printed.matchAll(/(\d+) token requests in ([\d.]+) s, [1-9]\d* requests served, 0 failed/g)
       const [alone, shared, ...others] = [...sums].map(
         ([, calls, seconds]) => [Number(calls), Number(seconds)] as const,
       )

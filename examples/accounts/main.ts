@@ -32,7 +32,7 @@ const merchants = new Merchants()
 const names = [...services.keys()]
 await Promise.all([...names, ...names, ...names].map((name) => merchants.of(name).get('/wallet')))
 for (const [name, service] of services)
-  console.log(`${name}: ${service.count('resource')} requests, ${service.count('obtain')} token call`)
+  console.log(`${name}: ${service.count('resource')} requests, ${service.count('obtain')} token request`)
 
 for (const name of names) await merchants.forget(name)
 for (const service of services.values()) await service.close()

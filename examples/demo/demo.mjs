@@ -1,5 +1,5 @@
 // Ten seconds of steady traffic through axios instances that have interceptors of their own. Meanwhile the token services
-// throttle, fail and lose answers, the APIs revoke tokens, and somebody steals a refresh token. npm run demo
+// throttle, fail and lose responses, the APIs revoke tokens, and a refresh token is stolen. npm run demo
 import axios from 'axios'
 import { attachBearer, clientCredentials, createTokenManager, loginPassword } from 'axios-evergreen'
 import { startTokenService } from 'axios-evergreen/testing'
@@ -37,7 +37,7 @@ async function startSide(variant, sourceOf, scenesOf) {
   tokens.on('retry', () => (sum.retries += 1))
   tokens.on('suspicious', ({ evidence, severity }) => {
     sum.alarms.push(`${evidence}, ${severity}`)
-    say(`        ${variant}: alarm: a refresh token was refused before its time: ${evidence}, severity ${severity}`)
+    say(`        ${variant}: alarm: a refresh token was rejected before it expired: ${evidence}, severity ${severity}`)
   })
   const side = { variant, service, api, tokens, own, sum, scenes: scenesOf(service), isInScene: false }
   tokens.on('renewed', () => (side.isInScene = false))
@@ -60,9 +60,9 @@ const sides = [
     ({ baseUrl, login }) => loginPassword({ baseUrl, ...login }),
     (service) => [
       [1, 'the token service fails: 503', () => service.failNext('refresh', { status: 503 })],
-      [3, 'the answer to a refresh is lost: no alarm', () => service.failNext('refresh', { drop: 'after' })],
+      [3, 'the response to a refresh is lost: no alarm', () => service.failNext('refresh', { drop: 'after' })],
       [5, 'the API revokes every token issued so far', () => service.revokeAccessTokens()],
-      [7, 'somebody steals and uses the refresh token', () => service.stealRefreshToken()],
+      [7, 'a thief uses the refresh token', () => service.stealRefreshToken()],
     ],
   ),
 ]
@@ -133,11 +133,11 @@ const rows = [
   ['requests sent', 'sent', ''],
   ['failed', 'failed', ''],
   ['delayed', 'delayed', 'had to wait for a token'],
-  ['token calls', 'tokenCalls', ''],
+  ['token requests', 'tokenCalls', ''],
   ['of them failed', 'failures', ''],
-  ['retries', 'retries', 'of token calls'],
-  ['replays', 'replays', 'the API refused the token, the request was sent once more'],
-  ['alarms', 'alarms', 'a refresh token was refused before its time'],
+  ['retries', 'retries', 'of token requests'],
+  ['replays', 'replays', 'the API rejected the token, and the request was sent once more'],
+  ['alarms', 'alarms', 'a refresh token was rejected before it expired'],
 ]
 console.log(`\n\n  ${'Variant'.padEnd(16)}${sides.map(({ variant }) => variant.padStart(5)).join('')}`)
 for (const [what, name, note] of rows)
@@ -147,7 +147,7 @@ const everywhere = (holds) => sides.every((side, n) => holds(side, account[n]))
 const promises = [
   ['every request succeeded', everywhere(({ sum }) => sum.succeeded === sum.sent && sum.failed === 0)],
   [
-    'each refused request was replayed once',
+    'each rejected request was replayed once',
     everywhere(({ service }, { sent, replays }) => service.count('resource') === sent + replays && replays > 0),
   ],
   [
@@ -156,12 +156,12 @@ const promises = [
   ],
   // A token is due after 40 to 50 % of its life; each scene costs a call or two more.
   [
-    'token calls follow the lifetime, not the traffic',
+    'token requests follow the lifetime, not the traffic',
     everywhere((_, { tokenCalls }) => tokenCalls <= tookSeconds / ((LIFETIME_MS / 1_000) * 0.4) + 8),
   ],
-  ['token calls were retried', everywhere((_, { retries }) => retries >= 3)],
+  ['token requests were retried', everywhere((_, { retries }) => retries >= 3)],
   [
-    'the stolen refresh token raised one alarm, the lost answer none',
+    'the stolen refresh token raised one alarm, the lost response none',
     sides[1].sum.alarms.join() === 'unexplained, high',
   ],
 ]

@@ -29,6 +29,8 @@ await api.get('/wallet') // axios-retry sends it again
 service.revokeAccessTokens()
 await api.get('/wallet') // rejected with 401, and sent again with a new token, invisibly to the code above
 
-console.log(`${service.count('resource')} requests, ${service.count('obtain') + service.count('refresh')} token calls`)
+console.log(
+  `${service.count('resource')} requests, ${service.count('obtain') + service.count('refresh')} token requests`,
+)
 await tokens.close()
 await service.close()

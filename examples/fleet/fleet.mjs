@@ -1,4 +1,4 @@
-// Eight workers of one service use one account. Counts their token calls: first each for itself, then sharing through Redis.
+// Eight workers of one service use one account. Counts their token requests, first without a store, then with Redis.
 // npm run example fleet
 import axios from 'axios'
 import { attachBearer, createTokenManager, loginPassword } from 'axios-evergreen'
@@ -66,5 +66,5 @@ async function compare() {
 }
 
 function sumOf({ calls, seconds, served, failed }) {
-  return `${calls} token calls in ${seconds} s, ${served} requests served, ${failed} failed`
+  return `${calls} token requests in ${seconds} s, ${served} requests served, ${failed} failed`
 }

@@ -51,6 +51,6 @@ class AppModule {}
 
 const app = await NestFactory.createApplicationContext(AppModule, { logger: ['error', 'warn'] })
 app.enableShutdownHooks()
-console.log('answered:', await app.get(WalletService).path())
+console.log('response:', await app.get(WalletService).path())
 await app.close()
 await service.close()

@@ -12,14 +12,14 @@ const tokens = createTokenManager({ source: oauth2({ issuer: server.issuer, ...c
 const api = axios.create({ baseURL: server.issuer })
 attachBearer(api, tokens)
 const answers = await Promise.all(['/a', '/b', '/c'].map((path) => api.get(path)))
-console.log(`${answers.map(({ status }) => status).join(' ')}, with ${tokens.status().counts.obtains} token call`)
+console.log(`${answers.map(({ status }) => status).join(' ')}, with ${tokens.status().counts.obtains} token request`)
 
 // A user's login, here played by the simulated service.
 const service = await startTokenService()
 const { tokenEndpoint, revocationEndpoint } = service
 const source = oauth2({ tokenEndpoint, revocationEndpoint, ...service.client, grant: 'login', account: 'user-1' })
 const login = createTokenManager({ source })
-login.on('suspicious', ({ evidence, action }) => console.log(`refresh token refused: ${evidence}, ${action}`))
+login.on('suspicious', ({ evidence, action }) => console.log(`refresh token rejected: ${evidence}, ${action}`))
 const wallet = axios.create({ baseURL: service.baseUrl })
 attachBearer(wallet, login)
 

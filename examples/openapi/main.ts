@@ -15,6 +15,6 @@ attachBearer(instance, tokens, { origins: [service.baseUrl] })
 const wallets = new WalletApi(new Configuration({ basePath: service.baseUrl }), undefined, instance)
 
 const { data } = await wallets.getWallet('w 1')
-console.log(`${data.method} ${data.path} was answered`)
+console.log(`${data.method} ${data.path} succeeded`)
 await tokens.close()
 await service.close()

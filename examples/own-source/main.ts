@@ -26,7 +26,7 @@ const tokens = createTokenManager({ source: await oauthClientCredentials(server.
 const api = axios.create({ baseURL: server.issuer })
 attachBearer(api, tokens)
 const answers = await Promise.all(['/a', '/b', '/c'].map((path) => api.get(path)))
-console.log(`${answers.map(({ status }) => status).join(' ')}, with ${tokens.status().counts.obtains} token call`)
+console.log(`${answers.map(({ status }) => status).join(' ')}, with ${tokens.status().counts.obtains} token request`)
 
 const stranger = createTokenManager({ source: await oauthClientCredentials(server.issuer, 'client', 'mistyped') })
 await stranger.getAccessToken().catch((error: TokenError) => console.log(`${error.code}: ${error.message}`))

@@ -12,7 +12,7 @@ export function httpRegister(folder: string, send: typeof fetch = fetch): TokenR
   async function stored(key: string) {
     const answer = await send(addressOf(key))
     const body = await answer.text()
-    if (!answer.ok && answer.status !== 404) throw new Error(`GET was answered with ${answer.status}`)
+    if (!answer.ok && answer.status !== 404) throw new Error(`GET returned ${answer.status}`)
     return {
       value: answer.ok ? body : undefined,
       tag: answer.headers.get('ETag') ?? '',
@@ -35,7 +35,7 @@ export function httpRegister(folder: string, send: typeof fetch = fetch): TokenR
       const answer = await send(addressOf(key), { method: 'PUT', headers: [condition], body: value })
       // Another process was faster.
       if (answer.status === 412) return false
-      if (!answer.ok) throw new Error(`PUT was answered with ${answer.status}`)
+      if (!answer.ok) throw new Error(`PUT returned ${answer.status}`)
       return true
     },
   }

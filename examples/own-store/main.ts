@@ -20,7 +20,7 @@ const managers = [1, 2, 3].map(() =>
   }),
 )
 const tokens = await Promise.all(managers.map((manager) => manager.getAccessToken()))
-console.log(`${tokens.length} managers hold ${new Set(tokens).size} token, after ${service.log.length} token call`)
+console.log(`${tokens.length} managers hold ${new Set(tokens).size} token, after ${service.log.length} token request`)
 
 await Promise.all(managers.map((manager) => manager.close()))
 await service.close()

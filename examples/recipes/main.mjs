@@ -150,7 +150,7 @@ for (const [name, recipe] of Object.entries(RECIPES)) {
   const world = startWorld()
   try {
     await recipe(world)
-    assert.equal(world.calls(), 2, 'token calls')
+    assert.equal(world.calls(), 2, 'token requests')
     console.log(`ok   ${name}`)
   } catch (error) {
     failed += 1

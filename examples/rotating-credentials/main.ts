@@ -16,14 +16,14 @@ const tokens = createTokenManager({ source: loginPassword({ baseUrl: service.bas
 const api = axios.create({ baseURL: service.baseUrl })
 attachBearer(api, tokens)
 
-const refused = await api.get('/wallet').catch((error: unknown) => error)
-if (isTokenError(refused, 'ERR_CREDENTIALS_REJECTED'))
-  console.log(`refused; no token call before ${new Date(refused.retryAt!).toISOString()}`)
+const rejected = await api.get('/wallet').catch((error: unknown) => error)
+if (isTokenError(rejected, 'ERR_CREDENTIALS_REJECTED'))
+  console.log(`rejected; no token request before ${new Date(rejected.retryAt!).toISOString()}`)
 
 vault.secret = service.login
 // reset() ends the wait. Call it from the webhook, the signal or the file watcher that tells of the rotation.
 await tokens.reset()
 const { status } = await api.get('/wallet')
-console.log(`answered with ${status}; the secret manager was read ${vault.reads} times`)
+console.log(`responded with ${status}; the secret manager was read ${vault.reads} times`)
 await tokens.close()
 await service.close()

@@ -7,12 +7,12 @@ const [payments, reports] = await Promise.all([startTokenService(), startTokenSe
 const paymentTokens = createTokenManager({ source: loginPassword({ baseUrl: payments.baseUrl, ...payments.login }) })
 const reportTokens = createTokenManager({ source: clientCredentials({ baseUrl: reports.baseUrl, ...reports.client }) })
 
-// Several instances on one manager: one token call for all of them.
+// Several instances on one manager: one token request for all of them.
 const wallets = axios.create({ baseURL: `${payments.baseUrl}/wallets` })
 const payouts = axios.create({ baseURL: `${payments.baseUrl}/payouts`, timeout: 30_000 })
 for (const instance of [wallets, payouts]) attachBearer(instance, paymentTokens)
 await Promise.all([wallets.get('/1'), payouts.post('/', { amount: 5 }), wallets.get('/2')])
-console.log(`payments: ${payments.count('resource')} requests, ${payments.count('obtain')} token call`)
+console.log(`payments: ${payments.count('resource')} requests, ${payments.count('obtain')} token request`)
 
 // Two services on one instance: each origin gets the token of its own manager, and no other.
 const both = axios.create()
