@@ -15,7 +15,8 @@ process.chdir(project)
 const [target = 'site/play.html'] = process.argv.slice(2)
 const textOf = (name) => readFileSync(join(here, name), 'utf8')
 
-const page = filled(textOf('page.html'), {
+// The indentation would be a hundredth of the page.
+const page = filled(textOf('page.html').replace(/^ +/gm, ''), {
   '/* style */': await minified('page.css'),
   '<!-- sides -->': side('package', 'With the package') + side('hand', 'By hand'),
   '<!-- programs -->': [
@@ -111,8 +112,8 @@ function side(id, title) {
   return `<section class="side" id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${title}</h2>
 <p data-part="says">The user logs in.</p>
-${lane('tokens', 'token calls')}${lane('requests', 'requests')}${lane('second', 'requests of the second tab', ' hidden')}
-<dl>${count('answered', 'answered')}${count('failed', 'failed')}${count('calls', 'token calls')}${count('lost', 'logins lost')}${count('seconds', 's logged out')}</dl>
+${lane('tokens', 'token requests')}${lane('requests', 'requests')}${lane('second', 'requests of the second tab', ' hidden')}
+<dl>${count('answered', 'succeeded')}${count('failed', 'failed')}${count('calls', 'token requests')}${count('lost', 'logins lost')}${count('seconds', 's logged out')}</dl>
 </section>`
 }
 

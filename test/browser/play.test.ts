@@ -94,7 +94,7 @@ describeBrowser('given the page to play with', () => {
   it.each([
     ['throttled', /^\d+ requests? waits? for one token request/, /got a 429, so this code logged the user out/, 0],
     ['lost', /^The lost response contained the next refresh token/, /^The response to the refresh was lost/, 1],
-    ['stolen', /The package reports it: “suspicious”/, /Nobody learns why/, 1],
+    ['stolen', /The package reports “suspicious”/, /Nothing reports why/, 1],
     ['tab', /./, /^Two rejected requests presented the same refresh token/, 0],
   ] as const)('when the switch “%s” is on, then each side says what happened', async (trouble, own, other, lost) => {
     await opened()

@@ -14,7 +14,7 @@ export const ONCE = ['stolen', 'lost']
 /**
  * An owner is who has a login of its own: one column of the page.
  * @param {readonly string[]} owners
- * @param {(event: object) => void} hear Is told of token calls, of issued pairs, and of logins that the service ends.
+ * @param {(event: object) => void} hear Receives token requests, issued token sets, and logins that the service ends.
  */
 export function startService(owners, hear) {
   const troubles = new Set()

@@ -12,7 +12,7 @@ const NONE = { answered: 0, failed: 0, waited: 0, calls: 0, renewals: 0 }
  */
 export function startSide({ owner, root, kit, service, time, story }) {
   const part = (name) => root.querySelector(`[data-part=${name}]`)
-  const tokenLane = time.lane(part('tokens'), 'Token calls')
+  const tokenLane = time.lane(part('tokens'), 'Token requests')
   const counts = { answered: 0, failed: 0, calls: 0, lost: 0 }
   let outMs = 0
   let outSince = Infinity
@@ -25,7 +25,7 @@ export function startSide({ owner, root, kit, service, time, story }) {
   let until = 0
   /** When the requests began that are under way. */
   const waiting = new Map()
-  /** Of the token calls that are under way. */
+  /** Of the pending token requests. */
   const calling = new Map()
   let endOfBars = []
   const tabs = []

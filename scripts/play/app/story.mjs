@@ -6,14 +6,14 @@ const calls = (count) => counted(count, 'token request')
 
 /** What the switches do to both sides. */
 export const TROUBLES = {
-  down: 'The token service responds with 503 to every request. The API works.',
-  slow: 'The token service takes 2.5 seconds for each response.',
+  down: 'The token service responds with 503. The API works.',
+  slow: 'The token service takes 2.5 seconds.',
   throttled: 'The token service responds with 429 (Retry-After: 5).',
   clock: 'The clock of this machine is an hour ahead.',
   stolen: 'A thief has used both refresh tokens. The next refresh reveals it.',
   lost: 'The response to the next refresh will be lost.',
   refused: 'The API responds with 401 to every request.',
-  tab: 'A second tab with the same login sends requests, too.',
+  tab: 'A second tab shares the login.',
 }
 
 /** @param {ReadonlySet<string>} on The switches that are on. */
