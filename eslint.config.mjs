@@ -96,7 +96,7 @@ export default tseslint.config(
   ),
   room(
     'web',
-    '^(?!\\./|\\.\\./(core|store)/|\\.\\./login/under-way\\.ts$)',
+    '^(?!\\./|\\.\\./(core|store)/|\\.\\./login/pending-logins\\.ts$)',
     'web imports core, store, and the order of acts of login: it loads in any runtime.',
   ),
   room(

@@ -1,8 +1,7 @@
 import { checkNotAborted, withinLimit } from '../core/deadline.ts'
 import { systemClock } from '../core/clock.ts'
 import { isTokenError, TokenError } from '../core/errors.ts'
-import { type AnomalyKind, type AnyListener, Events, type LoginEvents, type TokenEvents } from '../core/events.ts'
-import { LoginGenerations } from '../core/login-generations.ts'
+import { type AnyListener, Events, type LoginEvents, type TokenEvents } from '../core/events.ts'
 import { INTERNALS, type ManagerInternals } from '../core/manager-internals.ts'
 import { ownOption } from '../core/option-checks.ts'
 import type { LoginStatus } from '../core/status.ts'
@@ -13,8 +12,11 @@ import type { AdoptedGrant } from '../core/token-source.ts'
 import type { GivenLogin } from '../core/login-port.ts'
 import { PendingLogins } from '../login/pending-logins.ts'
 import { waitMsOf, type WaitOptions } from '../core/waiting-room.ts'
+import { type PageAct, PageLogin } from './page-login.ts'
 import type { Link } from './worker-link.ts'
-import { isSame, type Login, loginEnded, restored, type State, type TransferredError } from './worker-messages.ts'
+import { changeIn, isSameLogin, relay } from './page-events.ts'
+import { Changes } from './changes.ts'
+import { closed, loginEnded, restored, type State } from './worker-messages.ts'
 
 /** A browser stops a service worker that hears nothing for half a minute. */
 const CHECK_EVERY_MS = 20_000
@@ -37,29 +39,22 @@ export class WorkerTokens implements LoginManager {
   readonly #link: Link
   readonly #events = new Events(systemClock)
   #state: State
-  /** The login that `#marks` stand for. */
-  #login: Login
-  readonly #generations = new LoginGenerations()
-  /** The subject of that login, if this page has adopted it. */
-  #subject: string | undefined
+  readonly #login: PageLogin
   /** Settles when all acts of this page have been answered. */
   #acts: Promise<unknown> = Promise.resolve()
-  #pendingActs = 0
   /** The last token that the worker gave, and until when it lives, monotonic ms. */
   #given: { readonly token: unknown; readonly until: number } | undefined
   /** Logins of this page. Other pages do not wait for them. */
   readonly #pendingLogins = new PendingLogins()
-  /** What those wait for who wait for a login of this page. */
-  #change: Promise<void> | undefined
-  #reportChange: () => void = () => undefined
+  /** What callers wait for that wait for a login of this page. */
+  readonly #changes = new Changes()
   #cancelCheck: () => void = () => undefined
   #isClosed = false
 
   constructor(link: Link, state: State) {
     this.#link = link
     this.#state = state
-    this.#login = state.login
-    if (state.isLoginAwaited) this.#generations.lossReported()
+    this.#login = new PageLogin(state)
     link.onEvent = ({ state, event: [name, told] }) => {
       this.#observe(state)
       this.#emit(name, told)
@@ -146,7 +141,7 @@ export class WorkerTokens implements LoginManager {
     this.#isClosed = true
     this.#cancelCheck()
     this.#link.close(closed())
-    this.#changed()
+    this.#changes.report()
     return Promise.resolve()
   }
 
@@ -157,8 +152,8 @@ export class WorkerTokens implements LoginManager {
       needsLogin,
       maxWaitMs,
       clock: systemClock,
-      currentGeneration: () => this.#generations.current,
-      firstGeneration: () => this.#generations.first,
+      currentGeneration: () => this.#login.generations.current,
+      firstGeneration: () => this.#login.generations.first,
       anomaly: (kind, message) => this.#events.anomaly(kind, message),
       hasEnded: (token) => token === this.#given?.token && systemClock.monotonicNow() >= this.#given.until,
       renewInBackground: (refused) => {
@@ -174,7 +169,7 @@ export class WorkerTokens implements LoginManager {
     this.#checkOpen()
     const ms = waitMsOf(options, this.#state.maxWaitMs)
     // The refused token was sent in the login of now, whenever its sender asks: the next login does not serve it.
-    const generation = name === 'replace' ? this.#generations.first : this.#generations.current
+    const generation = name === 'replace' ? this.#login.generations.first : this.#login.generations.current
     const caller: Caller = { name, ms, given: { ...given, maxWaitMs: ms }, generation, hasLeft: false }
     const atLimit = () =>
       new TokenError('ERR_WAIT_TIMEOUT', 'The worker gave no access token within the time that this caller can wait')
@@ -189,7 +184,7 @@ export class WorkerTokens implements LoginManager {
     const { name, ms, given, generation } = caller
     // Who has no token waits for the login that is under way in this page.
     while (!caller.hasLeft && this.#isPending && this.#state.status.login !== 'present') {
-      await this.#nextChange()
+      await this.#changes.next()
       this.#checkGoesOn(generation)
     }
     // Until then nobody knows the login that this question means.
@@ -201,72 +196,45 @@ export class WorkerTokens implements LoginManager {
       this.#checkGoesOn(generation)
       return value
     } catch (error) {
-      const mayCome = this.#isPending && this.#state.status.login === 'required' && !this.#isPast(generation)
+      const mayCome =
+        this.#isPending && this.#state.status.login === 'required' && !this.#login.isPast(generation, this.#state)
       if (mayCome && isTokenError(error, 'ERR_LOGIN_REQUIRED')) return this.#askFor(caller)
       throw error
     }
   }
 
-  #isPast(generation: number): boolean {
-    return this.#state.needsLogin && generation < this.#generations.first
-  }
-
   #checkGoesOn(generation: number): void {
     this.#checkOpen()
-    if (this.#isPast(generation)) throw loginEnded()
-  }
-
-  /** Settles when something has changed for those who wait for a login of this page. */
-  #nextChange(): Promise<void> {
-    return (this.#change ??= new Promise((resolve) => (this.#reportChange = resolve)))
-  }
-
-  #changed(): void {
-    this.#reportChange()
-    this.#change = undefined
+    if (this.#login.isPast(generation, this.#state)) throw loginEnded()
   }
 
   /** Begins or ends a login: at once for the requests of this page, and for the worker after the earlier acts of this page. */
   #act(name: string, given?: object, subject?: string): Promise<unknown> {
     this.#checkOpen()
-    const { needsLogin, status } = this.#state
-    const isSameUser = subject !== undefined && subject === this.#subject
-    // Who has waited for a login, because there was none, gets it.
-    const isFirst = name === 'adopt' && needsLogin && status.login !== 'present'
-    this.#subject = subject
-    const mayStay = isSameUser || isFirst
-    if (!mayStay) this.#generations.end()
-    this.#pendingActs += 1
+    const act = this.#login.begins(name, this.#state, subject)
     const done = this.#acts
-      .then(() => this.#ask(name, ACT_LIMIT_MS, given, { mayStay }))
+      .then(() => this.#ask(name, ACT_LIMIT_MS, given, { act }))
       .finally(() => {
-        this.#pendingActs -= 1
-        this.#settle()
+        this.#login.ended()
+        if (this.#login.follow(this.#state)) this.#changes.report()
       })
     this.#acts = done.catch(() => undefined)
-    this.#changed()
+    this.#changes.report()
     return done
   }
 
-  /**
-   * @param mayStay The page does not know whether this act ends a login: the marks move only if the worker answers with another one.
-   * @param begun The mark under which a caller asks.
-   */
+  /** @param begun The login generation in which a caller asks. */
   async #ask(
     name: string,
     ms: number,
     given?: unknown,
-    { mayStay = false, begun: generation = 0 } = {},
+    { act, begun = 0 }: { readonly act?: PageAct; readonly begun?: number } = {},
   ): Promise<unknown> {
-    const isOfNext = this.#generations.belongsToNext(generation)
-    const answer = await this.#link.ask(name, ms, { given, login: this.#login, isOfNext })
+    const isOfNext = this.#login.generations.belongsToNext(begun)
+    const answer = await this.#link.ask(name, ms, { given, login: this.#login.current, isOfNext })
     const { own, state, error, value } = answer
     const before = this.#state
-    if (own) {
-      if (mayStay && !isSame(own, this.#login)) this.#generations.replaced()
-      this.#login = own
-      if (name === 'adopt') this.#generations.started()
-    }
+    if (act && own) this.#login.performed(act, own)
     this.#observe(state)
     if (answer.isUnknown) this.#missed(name, before)
     if (error) throw restored(error)
@@ -277,18 +245,15 @@ export class WorkerTokens implements LoginManager {
   #observe(state: State): void {
     const isLate = state.login.worker === this.#state.login.worker && state.at < this.#state.at
     if (!isLate) this.#state = state
-    this.#settle()
+    if (this.#login.follow(this.#state)) this.#changes.report()
   }
 
   /** Until now the worker has sent this page no events, or no longer. */
   #missed(name: string, before: State): void {
     if (this.#isClosed) return
     if (name !== 'connect') void this.#ask('connect', CHECK_EVERY_MS).catch(() => undefined)
-    const { status, login: now } = this.#state
-    const { login, loginReason: reason } = status
-    if (login === undefined || login === 'pending') return
-    if (login === before.status.login && isSame(now, before.login)) return
-    this.#emit('loginChanged', { login, by: 'elsewhere', account: 'unknown', ...(reason && { reason }) })
+    const change = changeIn(this.#state, 'elsewhere')
+    if (change && !isSameLogin(before, this.#state)) this.#emit('loginChanged', change)
   }
 
   get #isPending(): boolean {
@@ -297,39 +262,20 @@ export class WorkerTokens implements LoginManager {
 
   /** No login came. Whoever has seen that it is pending hears that it is required, if it is. */
   #loginMissed(): void {
-    this.#changed()
-    const { login, loginReason: reason } = this.#state.status
-    if (this.#isClosed || !this.#state.needsLogin || login !== 'required') return
-    this.#generations.lossReported()
-    this.#events.emit('loginChanged', { login, by: 'here', account: 'unknown', ...(reason && { reason }) })
+    this.#changes.report()
+    const change = changeIn(this.#state, 'here')
+    if (this.#isClosed || !this.#state.needsLogin || change?.login !== 'required') return
+    this.#login.generations.lossReported()
+    this.#events.emit('loginChanged', change)
   }
 
   /** The worker's manager has listeners, so it warns nobody of a mistake. This page does if nobody listens here. */
   #emit(name: keyof LoginEvents, told: object): void {
-    const { kind, message, error, login } = told as Record<'message' | 'login', string> & {
-      kind: AnomalyKind
-      error?: TransferredError
-    }
-    const isLoss = name === 'loginChanged' && login === 'required'
+    const isLoss = name === 'loginChanged' && (told as { readonly login?: unknown }).login === 'required'
     // The event may come after a state that follows it. While a login is under way, whoever asks from now on waits for that.
-    if (isLoss && this.#state.isLoginAwaited) this.#generations.lossReported()
+    if (isLoss && this.#state.isLoginAwaited) this.#login.generations.lossReported()
     if (isLoss && this.#isPending) return
-    if (name === 'anomaly') this.#events.anomaly(kind, message)
-    else if (name === 'storeUnavailable') this.#events.storeUnavailable(message)
-    else this.#events.emit(name, (error ? { ...told, error: restored(error) } : told) as never)
-  }
-
-  /** The marks follow the login of the worker. While an act is under way, they stand for what follows from it. */
-  #settle(): void {
-    if (this.#pendingActs > 0) return
-    const { login, isLoginAwaited } = this.#state
-    if (!isSame(this.#login, login)) {
-      this.#login = login
-      this.#generations.replaced()
-      this.#subject = undefined
-    }
-    if (!isLoginAwaited) this.#generations.started()
-    this.#changed()
+    relay(this.#events, name, told)
   }
 
   #check(): void {
@@ -347,8 +293,4 @@ export class WorkerTokens implements LoginManager {
   #checkOpen(): void {
     if (this.#isClosed) throw closed()
   }
-}
-
-function closed(): TokenError {
-  return new TokenError('ERR_CLOSED', 'This page has closed its side of the token manager')
 }

@@ -1,0 +1,14 @@
+/** Settles what waits for the next change, each time. */
+export class Changes {
+  #next: Promise<void> | undefined
+  #report: () => void = () => undefined
+
+  next(): Promise<void> {
+    return (this.#next ??= new Promise((resolve) => (this.#report = resolve)))
+  }
+
+  report(): void {
+    this.#report()
+    this.#next = undefined
+  }
+}

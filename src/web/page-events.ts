@@ -1,0 +1,24 @@
+import type { AnomalyKind, Events, LoginEvents } from '../core/events.ts'
+import { isSame, restored, type State, type TransferredError } from './worker-messages.ts'
+
+/** Passes an event of the worker on to the listeners of a page. */
+export function relay(events: Events, name: keyof LoginEvents, told: object): void {
+  const { kind, message, error } = told as { kind: AnomalyKind; message: string; error?: TransferredError }
+  if (name === 'anomaly') events.anomaly(kind, message)
+  else if (name === 'storeUnavailable') events.storeUnavailable(message)
+  else events.emit(name, (error ? { ...told, error: restored(error) } : told) as never)
+}
+
+/** @returns The event that reports the login of this state. Undefined: it is not known, or pending. */
+export function changeIn(
+  { status: { login, loginReason: reason } }: State,
+  by: LoginEvents['loginChanged']['by'],
+): LoginEvents['loginChanged'] | undefined {
+  if (login === undefined || login === 'pending') return undefined
+  return { login, by, account: 'unknown', ...(reason && { reason }) }
+}
+
+/** Whether a page that has seen one state has nothing to report about the login of the other. */
+export function isSameLogin(before: State, now: State): boolean {
+  return before.status.login === now.status.login && isSame(before.login, now.login)
+}
