@@ -98,9 +98,6 @@ export class RepeatingRecord extends SharedRecord {
     // Not repeated: it could end a later login.
     if ((ends.login ?? ends.loginId) === undefined) return this.#act(undefined, () => super.clear(seenVersion))
     const pendingStep = this.#pendingStep
-    // Whoever has no login ends none. The logout before it is still owed.
-    if (ends.login === 0 && pendingStep?.what === 'logout')
-      return this.#act(pendingStep, () => pendingStep.repeat(seenVersion))
     const begun = pendingStep?.begun
     const act = begun ?? this.actNow(seenVersion)
     const repeat = (version: number) => super.clear(version, ends, act())

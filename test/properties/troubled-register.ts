@@ -9,7 +9,8 @@ const TOO_LATE_MS = 1_500
 /** The way of one manager to a register, which may be slow or down, or too late for it alone. */
 export class TroubledRegister implements TokenRegister {
   readonly kind = 'memory-register'
-  is: (typeof REGISTERS)[number] = 'well'
+  /** unanswered: it executes writes, and their responses are lost. */
+  is: (typeof REGISTERS)[number] | 'unanswered' = 'well'
   readonly #register: WatchedRegister
   readonly #clock: ManualClock
 
@@ -29,6 +30,7 @@ export class TroubledRegister implements TokenRegister {
     await this.#way('delayed')
     const isReplaced = await this.#register.replace(...what)
     await this.#way('late')
+    if (this.is === 'unanswered') throw new Error('the connection broke')
     return isReplaced
   }
 
