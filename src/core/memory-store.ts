@@ -55,7 +55,13 @@ class SharedMemory extends MemoryRecord {
   #past: readonly string[] = []
 
   override acquire(owner: string, seenVersion: number, ttlMs: number, terms: LeaseTerms = {}): Promise<LeaseResult> {
-    return super.acquire(owner, isOfOther(this.login, terms) ? -1 : seenVersion, ttlMs, terms)
+    const seen = isOfOther(this.login, terms) ? -1 : seenVersion
+    const by = this.cooling?.by
+    const isNewer = this.stored !== undefined && this.version > seen
+    // The service has rejected the credentials of others (F355).
+    if (by === undefined || terms.credentialsDigest === undefined || by === terms.credentialsDigest || isNewer)
+      return super.acquire(owner, seen, ttlMs, terms)
+    return Promise.resolve(this.busy(owner) ?? { ...this.granted(owner, ttlMs, terms), failures: 0 })
   }
 
   override acquireForLogout(owner: string, seen: number, ttlMs: number, ends: KnownLogin = {}): Promise<LeaseResult> {

@@ -4,9 +4,11 @@ import {
   clientCredentials,
   createTokenManager,
   loginPassword,
+  memoryStore,
   TokenError,
   type TokenGrant,
   type TokenSource,
+  type TokenStore,
 } from '../../src/index.ts'
 import { CREDENTIALS, internalOf } from '../../src/core/token-source.ts'
 import { oauth2 } from '../../src/oauth2/index.ts'
@@ -16,7 +18,7 @@ import { outcome } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 
 /** A service with one good secret, and tokens that live so long. */
-function start(lifetimeMs: number) {
+function start(lifetimeMs: number, inMemory?: TokenStore) {
   const clock = manualClock()
   const register = new MemoryRegister(clock)
   const calls: string[] = []
@@ -32,7 +34,13 @@ function start(lifetimeMs: number) {
     return { accessToken: `access-${issued}`, accessLifetimeMs: lifetimeMs }
   }
   const manager = (source: TokenSource, keepWarm: 'never' | 'while-used' = 'while-used') =>
-    createTokenManager({ source, store: sharedStore(register), storeKey: 'a', clock, renewal: { keepWarm } })
+    createTokenManager({
+      source,
+      store: inMemory ?? sharedStore(register),
+      storeKey: 'a',
+      clock,
+      renewal: { keepWarm },
+    })
   const withSecret = (secret: string) =>
     manager({ id: 'one', obtain: () => obtain(secret), [CREDENTIALS]: () => secret } as TokenSource)
   /** A function gives the secret at each exchange. */
@@ -56,10 +64,15 @@ function start(lifetimeMs: number) {
 }
 
 describe('given healthy processes beside one with a wrong secret', () => {
-  it.each([20_000, 60_000])(
-    'when all are asked for tokens of %d ms for 400 s, then none of the healthy ones fails, and the wrong one calls at most once a minute (F355)',
-    async (lifetimeMs) => {
-      const { clock, calls, withSecret } = start(lifetimeMs)
+  it.each([
+    ['a shared store', 20_000, () => undefined],
+    ['a shared store', 60_000, () => undefined],
+    ['memoryStore', 20_000, memoryStore],
+    ['memoryStore', 60_000, memoryStore],
+  ])(
+    'when all share %s, and are asked for tokens of %d ms for 400 s, then none of the healthy ones fails, and the wrong one calls at most once a minute (F355)',
+    async (_, lifetimeMs, inMemory) => {
+      const { clock, calls, withSecret } = start(lifetimeMs, inMemory())
       const [wrong, ...healthy] = [withSecret('bad'), withSecret('good'), withSecret('good')]
       const answers: Promise<unknown>[] = []
       for (let at = 0; at < 400_000; at += 500) {

@@ -196,6 +196,34 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await granted(record, 'b')).toMatchObject({ presentable: true, tokens: adopted })
     })
 
+    it('when a login is adopted again by the refresh token with which it began, or by one that it has spent, then nothing changes (F348)', async () => {
+      const { record } = open()
+      await record.adopt(0, PAIR, true)
+      const stored = await record.accept(await granted(record), NEXT)
+      for (const refreshToken of ['refresh-1', 'refresh-2'])
+        expect(await record.adopt(stored.version, { ...PAIR, refreshToken }, true)).toEqual({
+          ...stored,
+          known: 'same',
+        })
+      expect(await granted(record, 'b')).toMatchObject({ presentable: true, tokens: stored })
+    })
+
+    it('when a refresh token of a login that has been replaced is adopted, then the later login stays (F348)', async () => {
+      const { record } = open()
+      const first = await record.adopt(0, PAIR, true)
+      const later = await record.adopt(first.version, NEXT, true)
+      expect(await record.adopt(later.version, PAIR, true)).toEqual({ ...later, known: 'replaced' })
+      expect(await granted(record, 'b')).toMatchObject({ tokens: later })
+    })
+
+    it('when a refresh token of a login that has ended is adopted, then nobody is logged in (F348)', async () => {
+      const { record } = open()
+      const { version } = await record.adopt(0, PAIR, true)
+      await record.clear(version)
+      expect(await record.adopt(version, PAIR, true)).toMatchObject({ known: 'ended' })
+      expect(await granted(record, 'b', version)).toMatchObject({ presentable: false })
+    })
+
     it('when tokens are adopted, then they end the rest of an account that waits for a login', async () => {
       const { record } = open()
       const rest = { ...COOL_DOWN, ms: Infinity, code: 'ERR_LOGIN_REQUIRED' } as const
