@@ -236,24 +236,15 @@ async function follow<R extends ClientResponse>(request: BearerRequest<R>, respo
     else if (next === token) decision = 'surface-again'
     else Object.assign(request, { token: next, isReplay: true, hasSecondProof: false })
   }
-  switch (decision) {
-    case 'prove-again':
-      request.hasSecondProof = true
-      break
-    case 'replay':
-      break
-    case 'surface-again':
-      access.anomaly('new-tokens-refused', NEW_TOKENS_REFUSED)
-      return surface(request, response, failure)
-    case 'renew-in-background':
-      // This request cannot be sent again, but later requests need another token.
-      access.renewInBackground(token)
-      return surface(request, response, failure)
-    case 'surface':
-      return surface(request, response, failure)
+  if (decision === 'replay' || decision === 'prove-again') {
+    if (decision === 'prove-again') request.hasSecondProof = true
+    request.prepareReplay(response)
+    return sendProven(request)
   }
-  request.prepareReplay(response)
-  return sendProven(request)
+  if (decision === 'surface-again') access.anomaly('new-tokens-refused', NEW_TOKENS_REFUSED)
+  // This request cannot be sent again, but later requests need another token.
+  if (decision === 'renew-in-background') access.renewInBackground(token)
+  return surface(request, response, failure)
 }
 
 /** @returns A token other than the rejected one; undefined if there is none. @throws `signal.reason` if the caller aborts. */

@@ -46,15 +46,14 @@ const MAX_WAIT_MS = 30_000
 /** A custom manager may ignore signals and limits, and may return anything as a token. */
 function accessToCustom(tokens: TokenManager): TokenAccess {
   const clock = systemClock
-  const limited = (name: 'getAccessToken' | 'replaceAccessToken', ask: () => unknown, limits: WaitLimits & Holding) => {
-    const { signal, maxWaitMs: ms, holdsProcess } = limits
+  const limited = (name: Asked, { signal, maxWaitMs: ms }: WaitLimits, ask: () => unknown, holdsProcess = true) => {
     const atLimit = () =>
       new TokenError('ERR_WAIT_TIMEOUT', 'No access token came within the time that this caller can wait')
     const checked = async () => checkedToken(name, await ask())
     return withinLimit(checked(), { clock, ms, holdsProcess, signal, atLimit })
   }
-  const replace = (refused: string, limits: WaitLimits & Holding) =>
-    limited('replaceAccessToken', () => tokens.replaceAccessToken(refused, limits), limits)
+  const replace = (refused: string, limits: WaitLimits, holdsProcess?: boolean) =>
+    limited('replaceAccessToken', limits, () => tokens.replaceAccessToken(refused, limits), holdsProcess)
   return {
     clock,
     maxWaitMs: MAX_WAIT_MS,
@@ -67,19 +66,17 @@ function accessToCustom(tokens: TokenManager): TokenAccess {
     hasEnded: () => false,
     firstGeneration: () => 0,
     renewInBackground(refused) {
-      void replace(refused, { maxWaitMs: MAX_WAIT_MS, holdsProcess: false }).catch(() => undefined)
+      void replace(refused, { maxWaitMs: MAX_WAIT_MS }, false).catch(() => undefined)
     },
     peek() {
       const token: unknown = tokens.peekAccessToken()
       return token === undefined ? undefined : checkedToken('peekAccessToken', token)
     },
-    get: (limits) => limited('getAccessToken', () => tokens.getAccessToken(limits), { ...limits, holdsProcess: true }),
-    replace: (refused, limits) => replace(refused, { ...limits, holdsProcess: true }),
+    get: (limits) => limited('getAccessToken', limits, () => tokens.getAccessToken(limits)),
+    replace,
   }
 }
-interface Holding {
-  readonly holdsProcess: boolean
-}
+type Asked = 'getAccessToken' | 'replaceAccessToken'
 
 /** @throws {TypeError} unless it is visible ASCII. axios would stringify other values, and strip other characters. */
 function checkedToken(method: keyof TokenManager, token: unknown): string {
