@@ -165,7 +165,7 @@ function after<R extends ClientResponse, Result>(
     },
   )
 }
-const TOO_LATE = 'The token came too late for this request'
+const TOO_LATE = 'The token arrived too late for this request'
 
 /** Handles a response that the client resolved or rejected with. @returns what the caller receives */
 export function received<R extends ClientResponse>(

@@ -1,4 +1,4 @@
-/** A promise of what `call` gives. It rejects if `call` throws: a user's function may throw synchronously. */
+/** @returns The result of `call` as a promise. A user's function may throw synchronously; the promise then rejects. */
 export function promised<Value>(call: () => Value | PromiseLike<Value>): Promise<Awaited<Value>> {
   try {
     return Promise.resolve(call())

@@ -11,7 +11,7 @@ import type { WaitOptions } from '../core/waiting-room.ts'
 export interface TokenAccess extends ManagerInternals {
   peek(): string | undefined
   get(options: WaitLimits): Promise<string> | string
-  replace(refused: string, options: WaitLimits): Promise<string>
+  replace(rejected: string, options: WaitLimits): Promise<string>
   readonly firstGeneration: () => number
 }
 /** How long one caller may wait, and the signal that ends the wait. */
@@ -37,7 +37,7 @@ export function accessTo(tokens: TokenManager): TokenAccess {
     origin: known.origin === Reflect.get(Object.prototype, 'origin') ? undefined : known.origin,
     peek: () => tokens.peekAccessToken(),
     get: known.awaitToken ?? ((options) => tokens.getAccessToken(options)),
-    replace: (refused, options) => tokens.replaceAccessToken(refused, options),
+    replace: (rejected, options) => tokens.replaceAccessToken(rejected, options),
   }
 }
 
@@ -52,8 +52,8 @@ function accessToCustom(tokens: TokenManager): TokenAccess {
     const checked = async () => checkedToken(name, await ask())
     return withinLimit(checked(), { clock, ms, holdsProcess, signal, atLimit })
   }
-  const replace = (refused: string, limits: WaitLimits, holdsProcess?: boolean) =>
-    limited('replaceAccessToken', limits, () => tokens.replaceAccessToken(refused, limits), holdsProcess)
+  const replace = (rejected: string, limits: WaitLimits, holdsProcess?: boolean) =>
+    limited('replaceAccessToken', limits, () => tokens.replaceAccessToken(rejected, limits), holdsProcess)
   return {
     clock,
     maxWaitMs: MAX_WAIT_MS,
@@ -65,8 +65,8 @@ function accessToCustom(tokens: TokenManager): TokenAccess {
     },
     hasEnded: () => false,
     firstGeneration: () => 0,
-    renewInBackground(refused) {
-      void replace(refused, { maxWaitMs: MAX_WAIT_MS }, false).catch(() => undefined)
+    renewInBackground(rejected) {
+      void replace(rejected, { maxWaitMs: MAX_WAIT_MS }, false).catch(() => undefined)
     },
     peek() {
       const token: unknown = tokens.peekAccessToken()

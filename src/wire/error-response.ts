@@ -15,7 +15,7 @@ export function rejection(
   return new TokenError(failure.code, message, { ...failure, status, serviceCode, retryAfterMs })
 }
 
-/** Which proxy has answered, or passed the response on. Only the service itself sends an error code. */
+/** Names the proxy that has responded, or passed on the response. Only the service itself sends an error code. */
 export function wayOf(proxy: string | undefined, serviceCode?: string): string {
   if (proxy === undefined) return ''
   return `; the request went ${proxy}${serviceCode === undefined ? `: ${CHECK_PROXY}` : ''}`

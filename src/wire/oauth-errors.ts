@@ -45,8 +45,8 @@ const OAUTH_ERRORS: Partial<Record<string, Meant>> = /* @__PURE__ */ (() => ({
   account_selection_required: INTERACTION,
 }))()
 
-export function isOAuthError(word: unknown): word is string {
-  return typeof word === 'string' && Object.hasOwn(OAUTH_ERRORS, word)
+export function isOAuthError(code: unknown): code is string {
+  return typeof code === 'string' && Object.hasOwn(OAUTH_ERRORS, code)
 }
 
 function rejected(code: TokenErrorCode, more?: Pick<Failure, 'refreshToken' | 'loginReason'>): Failure {

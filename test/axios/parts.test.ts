@@ -345,7 +345,7 @@ describe('given the time that one request may wait', () => {
   it('when it comes after that, then the error is that of axios, with the reason as its cause', async () => {
     const { ended } = await waits({ timeout: 300 }, 301)
     expect(ended).toMatchObject({ code: 'ECONNABORTED', cause: { code: 'ERR_WAIT_TIMEOUT' } })
-    expect((ended as Error).cause).toHaveProperty('message', 'The token came too late for this request')
+    expect((ended as Error).cause).toHaveProperty('message', 'The token arrived too late for this request')
     const members = Object.getOwnPropertyDescriptor(ended, 'cause')
     expect(members).toMatchObject({ writable: true, configurable: true, enumerable: false })
   })
