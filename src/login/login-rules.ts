@@ -139,7 +139,7 @@ function reasonOf(suspicion: Suspicion | undefined, { isRestored }: Situation['l
 
 function planWithoutLogin(lease: Lease, { usableMs, failures, isRejected = false }: Beforehand): Plan {
   const reason = reasonWithout(lease, isRejected)
-  const why = reason === 'expired' ? WITHOUT_REFRESH_TOKEN : undefined
+  const why = reason === 'expired' ? WITHOUT_REFRESH_TOKEN + ASK_FOR_IT : undefined
   const error = errorIfPrivate(lease, loginRequired(reason, {}, why))
   const drops = isRejected && error.code === 'ERR_LOGIN_REQUIRED'
   const ms = coolDownMs(error, { usableMs, failures, sinceLeaseMs: 0 }, 0)
@@ -148,7 +148,7 @@ function planWithoutLogin(lease: Lease, { usableMs, failures, isRejected = false
 }
 
 const ASK_FOR_IT = 'ask for the scope offline_access, and give prompt=consent if the server wants it'
-const WITHOUT_REFRESH_TOKEN = `the login had no refresh token, and has ended with its access token; ${ASK_FOR_IT}`
+const WITHOUT_REFRESH_TOKEN = 'the login had no refresh token, and has ended with its access token; '
 
 const IN_DOUBT =
   'The outcome of an earlier refresh is unknown: the manager presents its refresh token again as soon as the access token no longer serves'
