@@ -70,7 +70,11 @@ async function bundledText(contents: string, ...plugins: Plugin[]): Promise<stri
 describe('given modules that stand in one file', () => {
   it.each([
     ['clientCredentials', ['./index.ts'], ['LoginPassword', 'ServiceClock', 'MemoryRecord']],
-    ['fromTokenResponse', ['./oauth2/index.ts'], ['OAuth2', 'AuthorizationServer', 'checkedParameters', 'DIALECTS']],
+    [
+      'fromTokenResponse',
+      ['./oauth2/index.ts'],
+      ['OAuth2', 'AuthorizationServer', 'checkedParameters', 'PROVIDER_CODES'],
+    ],
     ['dpopKey', ['./dpop/index.ts', './web/index.ts'], ['isRecordState', 'isEnvelope', 'readAdopted']],
   ])('when %s alone is bundled, then what it cannot use is left', async (name, entries, others) => {
     const file = entries.map((path) => `export * from '${path}'`).join('\n')
