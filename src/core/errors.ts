@@ -224,10 +224,10 @@ function reduced(cause: unknown): Error {
   const message = member(cause, 'message')
   const hasMessage = typeof message === 'string'
   const error = new Error(hasMessage ? WITHHELD : `a thrown ${typeof cause}`)
-  const name = member(cause, 'name')
-  if (typeof name === 'string' && /^\w{1,60}$/.test(name)) error.name = name
-  const code = member(cause, 'code')
-  if (typeof code === 'string' && /^\w{1,60}$/.test(code)) Object.assign(error, { code })
+  for (const name of ['name', 'code']) {
+    const value = member(cause, name)
+    if (typeof value === 'string' && /^\w{1,60}$/.test(value)) Object.assign(error, { [name]: value })
+  }
   const frames = framesOf(member(cause, 'stack'), hasMessage ? message : '')
   Object.defineProperty(error, 'stack', { value: [String(error), ...frames].join('\n') })
   REDUCED.add(error)
