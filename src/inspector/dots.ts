@@ -2,8 +2,8 @@ import type { LoginEvents } from '../core/events.ts'
 
 /** How far an axis goes back, ms. */
 export const AXIS_MS = 60_000
-/** The most dots on one axis. More would look the same. */
-const MOST = 300
+/** The most dots on one axis. More would be indistinguishable. */
+const MAX_DOTS = 300
 
 export const GREEN = '#2f9e44'
 export const ORANGE = '#d9480f'
@@ -11,7 +11,7 @@ export const RED = '#e03131'
 export const BLUE = '#3b82f6'
 
 export type TokenCall = 'renewed' | 'adopted' | 'retry' | 'renewalFailed'
-export type RequestEnd = 'answered' | 'refused, then answered' | 'failed'
+export type RequestEnd = 'answered' | 'rejected, then answered' | 'failed'
 export type Kind = TokenCall | RequestEnd
 
 export const COLORS: Readonly<Record<Kind, string>> = {
@@ -20,33 +20,33 @@ export const COLORS: Readonly<Record<Kind, string>> = {
   retry: ORANGE,
   renewalFailed: RED,
   answered: GREEN,
-  'refused, then answered': ORANGE,
+  'rejected, then answered': ORANGE,
   failed: RED,
 }
 
-/** What the legend calls them. */
+/** The names in the legend. */
 export const NAMES: Readonly<Record<Kind, string>> = {
   renewed: 'renewed',
   adopted: 'adopted',
   retry: 'tried again',
   renewalFailed: 'failed',
   answered: 'answered',
-  'refused, then answered': 'sent again',
+  'rejected, then answered': 'sent again',
   failed: 'failed',
 }
 const KINDS = Object.keys(NAMES) as Kind[]
 
-/** @returns The dots in words: `2 token calls renewed, 38 answered, 1 sent again`. */
+/** @returns The dots as text: `2 token requests renewed, 38 answered, 1 sent again`. */
 export function countsOf(dots: readonly Dot[]): string {
   const parts = KINDS.map((kind) => {
     const count = dots.filter(([, one]) => one === kind).length
-    const calls = isRequest(kind) ? '' : count === 1 ? 'token call ' : 'token calls '
+    const calls = isRequest(kind) ? '' : count === 1 ? 'token request ' : 'token requests '
     return count > 0 && `${count} ${calls}${NAMES[kind]}`
   })
   return parts.filter(Boolean).join(', ') || 'nothing'
 }
 
-/** Colours alone do not tell kinds apart: what was tried or sent again is half full, what failed is hollow, what was adopted has a corner cut. */
+/** Not by colour alone: a retry is half filled, a failure is hollow, an adoption has a cut corner. */
 export function lookOf(kind: Kind): Readonly<Record<string, string>> {
   const color = COLORS[kind]
   const edge = { border: `0.12em solid ${color}`, boxSizing: 'border-box' }
@@ -56,9 +56,9 @@ export function lookOf(kind: Kind): Readonly<Record<string, string>> {
 }
 
 export const isKind = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(COLORS, kind)
-export const isRequest = (kind: Kind) => kind === 'answered' || kind === 'refused, then answered' || kind === 'failed'
+export const isRequest = (kind: Kind) => kind === 'answered' || kind === 'rejected, then answered' || kind === 'failed'
 
-/** @returns What an event says about a token call; undefined if it says nothing about one. */
+/** @returns The kind of token request that an event reports; undefined if none. */
 export function kindOfEvent(name: keyof LoginEvents, event: object): TokenCall | undefined {
   if (name === 'renewed') return 'by' in event && event.by === 'adopted' ? 'adopted' : name
   return name === 'retry' || name === 'renewalFailed' ? name : undefined
@@ -70,15 +70,15 @@ export interface End {
   readonly status?: number | undefined
   /** Code of the error, if there is one. */
   readonly code?: string | undefined
-  /** How many of its answers were a 401. */
-  readonly refusals: number
+  /** How many of its responses had status 401. */
+  readonly rejections: number
 }
 
-/** @returns undefined for a request that its caller has cancelled. */
-export function kindOfEnd({ isError, status, code, refusals }: End): RequestEnd | undefined {
+/** @returns Undefined for a request that its caller has cancelled. */
+export function kindOfEnd({ isError, status, code, rejections }: End): RequestEnd | undefined {
   if (code === 'ERR_CANCELED') return undefined
   if (isError || status === 401) return 'failed'
-  return refusals > 0 ? 'refused, then answered' : 'answered'
+  return rejections > 0 ? 'rejected, then answered' : 'answered'
 }
 
 /** Epoch ms, and what happened then. */
@@ -95,7 +95,7 @@ export const EMPTY: Course = { from: 0, dots: [] }
 export const endOf = ({ from, dots }: Course) => from + dots.length
 
 export function withDot({ from, dots }: Course, dot: Dot): Course {
-  const surplus = Math.max(0, dots.length + 1 - MOST)
+  const surplus = Math.max(0, dots.length + 1 - MAX_DOTS)
   return { from: from + surplus, dots: [...dots.slice(surplus), dot] }
 }
 
@@ -106,20 +106,21 @@ export function without(course: Course, olderThan: number): Course {
   return gone === 0 ? course : { from: course.from + gone, dots: course.dots.slice(gone) }
 }
 
-/** What a panel tells the others: the dots that it shows, or (without a course) that it closes. */
+/** What a panel sends to the others: the dots that it shows, or (without a course) that it closes. */
 export interface Message {
   /** Random id of the panel. */
   readonly tab: string
   readonly course?: Course | undefined
 }
 
-/** @returns undefined for data that no panel of this release sends. */
+/** @returns Undefined for data that no panel of this release sends. */
 export function readMessage(data: unknown): Message | undefined {
   const { tab, course } = (data ?? {}) as { tab?: unknown; course?: { from?: unknown; dots?: unknown } | null }
   if (typeof tab !== 'string' || tab === '') return undefined
   if (course === undefined) return { tab }
   const { from, dots } = course ?? {}
-  if (!Number.isSafeInteger(from) || !Array.isArray(dots) || dots.length > MOST || !dots.every(isDot)) return undefined
+  if (!Number.isSafeInteger(from) || !Array.isArray(dots) || dots.length > MAX_DOTS || !dots.every(isDot))
+    return undefined
   return { tab, course: { from: from as number, dots } }
 }
 

@@ -13,7 +13,7 @@ export interface Element extends Parent {
   remove(): void
 }
 
-/** Says what an element is to people who do not see it. */
+/** Labels an element for assistive technology. */
 export function described<Described extends Element>(element: Described, role: string, name: string): Described {
   element.setAttribute('role', role)
   element.setAttribute('aria-label', name)

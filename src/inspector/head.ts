@@ -23,7 +23,7 @@ export function lifeOf(before: Life | undefined, expiresAt: number | undefined, 
   return before && Math.abs(before.expiresAt - expiresAt) <= 1_000 ? before : { expiresAt, at: now }
 }
 
-/** Told by a manager whose source needs a person. */
+/** The status of a manager whose source needs a login. */
 interface Login {
   readonly login?: 'present' | 'required'
   readonly loginReason?: string
@@ -52,9 +52,8 @@ export function headOf(status: LoginStatus, life: Life | undefined, now: number)
   }
 }
 
-/** @returns An event in words, such as `renewed: by refresh, because due, duration 120 ms`. */
+/** @returns An event as text, such as `renewed: by refresh, because due, duration 120 ms`. */
 export function lineOf(name: keyof LoginEvents, event: object): string {
-  // `suspicious` of the event of this name says nothing more.
   const { error, suspicious, ...rest } = event as { error?: { code?: string; message?: string }; suspicious?: true }
   const told = Object.entries(rest).map(([member, value]) =>
     value === Infinity ? `no ${wordsOf(member.replace(/At$/, ''))}` : `${wordsOf(member)} ${shownOf(member, value)}`,

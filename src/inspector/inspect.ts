@@ -13,17 +13,17 @@ import { joinTabs, type TabsPage } from './tabs.ts'
 const FRAME_MS = 250
 
 export interface InspectOptions {
-  /** An axios instance whose requests the panel shows as dots. Two interceptors follow them; they are removed with the panel. */
+  /** An axios instance whose requests the panel shows as dots. Its two interceptors are removed with the panel. */
   api?: Pick<AxiosInstance, 'interceptors'> | undefined
 }
 
 /**
- * Shows what a manager does, for development: the life of its token as a bar, its phase and counts, its events, and the last minute as an axis.
- * Squares are token calls: green brought a token, orange is tried again, red failed. A blue square is a token adopted from a login or another
- * tab. With `api`, circles are requests: green was answered, orange was refused with 401 and answered when sent again, red failed.
+ * Shows a manager during development: the lifetime of its token as a bar, its phase and counts, its events, and the last minute on an axis.
+ * Squares are token requests: green ones returned a token, orange ones are retried, red ones failed. A blue square is a token adopted from a login or
+ * another tab. With `api`, circles are requests: green ones succeeded, orange ones got a 401 and succeeded when sent again, red ones failed.
  *
- * Each panel of the origin in another tab has an axis of its own. Through a `BroadcastChannel` the panels tell each other the time and the kind
- * of what happened, and nothing else. A panel shows no token, and uses none: the panel keeps no token warm.
+ * Panels of the same origin in other tabs appear with axes of their own. The panels exchange only the time and kind of each event, through a
+ * `BroadcastChannel`. A panel neither shows nor uses tokens, so it keeps no token warm.
  *
  * @example
  * ```ts
@@ -31,8 +31,8 @@ export interface InspectOptions {
  *
  * const stop = inspect(tokens, document.body, { api })
  * ```
- * @param parent An `HTMLElement`. It gets the panel as its last child. The panel takes the colours of the page, light or dark.
- * @returns A function that removes the panel and stops looking.
+ * @param parent An `HTMLElement`. It gets the panel as its last child. The panel follows the colour scheme of the page.
+ * @returns A function that removes the panel and its listeners.
  * @throws {TypeError} naming the argument.
  */
 export function inspect(
@@ -55,18 +55,18 @@ export function inspect(
     life = lifeOf(life, status.accessExpiresAt, now)
     view.show(headOf(status, life, now))
     own = without(own, now - AXIS_MS)
-    tabs.tell(own, now)
+    tabs.send(own, now)
     drawRows(new Map([[OWN, own], ...tabs.living(now)]), now)
   }
 
-  const mark = (kind: Kind) => void (own = withDot(own, [Date.now(), kind]))
+  const addDot = (kind: Kind) => void (own = withDot(own, [Date.now(), kind]))
   const stopListening = tokens.onAny((name, event) => {
     view.log(`${new Date().toLocaleTimeString()} ${lineOf(name, event)}`)
     const kind = kindOfEvent(name, event)
-    if (kind) mark(kind)
+    if (kind) addDot(kind)
     draw()
   })
-  const stopFollowing = api && followRequests(api, mark)
+  const stopFollowing = api && followRequests(api, addDot)
   const timer = page.setInterval(draw, FRAME_MS)
   parent.append(view.element as never)
   draw()

@@ -23,7 +23,7 @@ export function panel(make: Make): Panel {
   const rows = make('div', {})
   const list = make('div', { overflowWrap: 'anywhere', maxHeight: '12em', overflow: 'auto', marginTop: '0.5em' })
   const lines = described(list, 'log', 'Events')
-  // It scrolls: people without a mouse must be able to reach it.
+  // It scrolls, so it must be reachable by keyboard.
   lines.setAttribute('tabindex', '0')
   const section = make(
     'section',
@@ -61,6 +61,6 @@ function legend(make: Make): Element {
     return make('span', { display: 'inline-block' }, mark, NAMES[kind])
   }
   const calls = (['renewed', 'adopted', 'retry', 'renewalFailed'] as const).map(sign)
-  const requests = (['answered', 'refused, then answered', 'failed'] as const).map(sign)
+  const requests = (['answered', 'rejected, then answered', 'failed'] as const).map(sign)
   return make('div', {}, 'token calls:', ...calls, make('br', {}), 'requests:', ...requests)
 }

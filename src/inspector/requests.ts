@@ -4,31 +4,31 @@ import { kindOfEnd, type RequestEnd } from './dots.ts'
 type Check = InternalAxiosRequestConfig['validateStatus']
 
 /**
- * Tells how the requests of an instance end.
+ * Reports how the requests of an instance end.
  *
- * @returns A function that takes the interceptors off again.
+ * @returns A function that removes the interceptors.
  */
 export function followRequests(
   { interceptors }: Pick<AxiosInstance, 'interceptors'>,
-  tell: (kind: RequestEnd) => void,
+  report: (kind: RequestEnd) => void,
 ): () => void {
   const { request, response } = interceptors
-  const refusals = refusalCounter()
-  /** Responses and errors that were told. A library that sends a request again passes on those of the second request. */
-  const told = new WeakSet<object>()
+  const rejections = rejectionCounter()
+  /** The reported responses and errors. A library that repeats a request passes on those of the second request. */
+  const reported = new WeakSet<object>()
 
   function end(ended: unknown, { config, response, code, isError }: Ended): void {
-    if (told.has(Object(ended) as object)) return
-    told.add(Object(ended) as object)
-    const kind = kindOfEnd({ isError, code, status: response?.status, refusals: refusals.end(config) })
-    if (kind) tell(kind)
+    if (reported.has(Object(ended) as object)) return
+    reported.add(Object(ended) as object)
+    const kind = kindOfEnd({ isError, code, status: response?.status, rejections: rejections.end(config) })
+    if (kind) report(kind)
   }
 
-  const beginning = request.use((config) => refusals.begin(config), undefined, { synchronous: true })
+  const beginning = request.use((config) => rejections.begin(config), undefined, { synchronous: true })
   const ending = response.use(
-    (answer) => {
-      end(answer, { isError: false, config: answer.config, response: answer })
-      return answer
+    (response) => {
+      end(response, { isError: false, config: response.config, response: response })
+      return response
     },
     (error: unknown) => {
       end(error, { ...endOfError(error), isError: true })
@@ -41,16 +41,16 @@ export function followRequests(
   }
 }
 
-/** Counts the answers 401 of each request. axios calls `validateStatus` for each answer, so also for the 401 before a replay, which no interceptor sees. */
-function refusalCounter() {
+/** Counts the 401 responses of each request. axios calls `validateStatus` for each response, including the 401 before a replay, which no interceptor sees. */
+function rejectionCounter() {
   /** Keyed by the `validateStatus` that we set: another library may pass on a copy of the config. */
-  const watched = new WeakMap<object, { readonly check: Check; refusals: number }>()
+  const watched = new WeakMap<object, { readonly check: Check; rejections: number }>()
   return {
     begin(config: InternalAxiosRequestConfig): InternalAxiosRequestConfig {
       if (config.validateStatus && watched.has(config.validateStatus)) return config
-      const watch = { check: config.validateStatus, refusals: 0 }
+      const watch = { check: config.validateStatus, rejections: 0 }
       const watching = (status: number) => {
-        if (status === 401) watch.refusals += 1
+        if (status === 401) watch.rejections += 1
         return watch.check ? watch.check(status) : true
       }
       watched.set(watching, watch)
@@ -60,9 +60,9 @@ function refusalCounter() {
     },
     end(config: InternalAxiosRequestConfig | undefined): number {
       const watch = config?.validateStatus && watched.get(config.validateStatus)
-      // A library may send this config again: it must find its own validateStatus.
+      // A library may send this config again, which must then have its own validateStatus.
       if (config && watch) Reflect.set(config, 'validateStatus', watch.check)
-      return watch?.refusals ?? 0
+      return watch?.rejections ?? 0
     },
   }
 }

@@ -1,7 +1,7 @@
 import { AXIS_MS, countsOf, type Course, type Dot, isRequest, lookOf, NAMES } from './dots.ts'
 import { described, type Element, type Make } from './elements.ts'
 
-/** The axis of one tab: token calls above, requests below. */
+/** The axis of one tab: token requests above, requests below. */
 export interface Row {
   readonly element: Element
   draw(course: Course, now: number): void
@@ -39,7 +39,7 @@ export function row(make: Make, name: string, bornAt: number): Row {
       for (; shown.length > 0 && from < course.from; from += 1) shown.shift()?.remove()
       if (shown.length === 0) from = course.from
       for (const dot of course.dots.slice(from + shown.length - course.from)) add(dot)
-      // One label for the row: sixty images a minute would say less.
+      // One label for the row instead of one for each dot.
       const said = `${name}: ${countsOf(course.dots)} in the last minute`
       if (said !== told) described(axis, 'img', (told = said))
       strip.style.transform = `translateX(${axes(bornAt - now)})`

@@ -24,18 +24,18 @@ export interface Tabs {
   /** What the other panels show, in the order in which they opened. */
   living(now: number): ReadonlyMap<string, Course>
   /** Tells the others what this panel shows, if that is new or the last message is old. */
-  tell(course: Course, now: number): void
+  send(course: Course, now: number): void
   leave(): void
 }
 
 /** @param course What this panel shows. */
 export function joinTabs(page: TabsPage, course: () => Course): Tabs {
-  // Not a secret: the id only tells panels apart.
+  // Not a secret: the id only distinguishes panels.
   const tab = Math.random().toString(36).slice(2, 14)
   const others = new Map<string, { readonly course: Course; readonly at: number }>()
   const channel = channelOf(page)
   let told: { readonly end: number; readonly at: number } | undefined
-  if (!channel) return { living: () => new Map(), tell: () => undefined, leave: () => undefined }
+  if (!channel) return { living: () => new Map(), send: () => undefined, leave: () => undefined }
 
   channel.onmessage = ({ data }) => {
     const message = readMessage(data)
@@ -55,7 +55,7 @@ export function joinTabs(page: TabsPage, course: () => Course): Tabs {
       for (const [other, { at }] of others) if (now - at > LOST_MS) others.delete(other)
       return new Map(Array.from(others, ([other, { course }]) => [other, course]))
     },
-    tell(course, now) {
+    send(course, now) {
       if (told?.end === endOf(course) && now - told.at < SIGN_MS) return
       told = { end: endOf(course), at: now }
       channel.postMessage({ tab, course })

@@ -3,21 +3,21 @@ import { internalsOf } from '../core/manager-internals.ts'
 import { checkFunction, checkObject, ownOptions } from '../core/option-checks.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { Measurements } from './measurements.ts'
-import { TokenCalls } from './token-calls.ts'
+import { TokenRequests } from './token-requests.ts'
 
 export interface InstrumentOptions {
   /** Where the metrics go, such as `metrics.getMeter('payments')`. */
   meter?: Meter | undefined
-  /** Where the spans of token calls go, such as `trace.getTracer('payments')`. */
+  /** Creates the spans of token requests, such as `trace.getTracer('payments')`. */
   tracer?: Tracer | undefined
   /** Added to all metrics and spans. Needed if several managers share a meter, e.g. `{ 'evergreen.account': 'bakery' }`. */
   attributes?: Attributes | undefined
 }
 
 /**
- * Reports a manager to OpenTelemetry: token calls, renewals, how long callers wait, the remaining life of the token,
- * suspicions, anomalies, store errors, and a span for each token call. Nothing reported holds a token or a credential. A
- * request that finds a fresh token costs nothing more.
+ * Reports a manager to OpenTelemetry: token requests, renewals, the waits of callers, the remaining lifetime of the token,
+ * suspicions, anomalies, store errors, and a span for each token request. No token and no credential is reported. A
+ * request with a fresh token has no overhead.
  *
  * @example
  * ```ts
@@ -35,12 +35,12 @@ export function instrument(tokens: Pick<TokenManager, 'onAny' | 'status'>, optio
   const wallNow = () => internals?.clock.wallNow() ?? Date.now()
   const monotonicNow = () => internals?.clock.monotonicNow() ?? performance.now()
   const measurements = meter && new Measurements(meter, attributes, () => tokens.status(), wallNow)
-  const calls = new TokenCalls({ tracer, attributes, origin: internals?.origin, measurements, monotonicNow })
+  const calls = new TokenRequests({ tracer, attributes, origin: internals?.origin, measurements, monotonicNow })
   // Comes first, because it throws if the manager is instrumented already.
   const unwatch = internals?.watch?.(calls)
   const stops = [
     unwatch,
-    measurements && tokens.onAny((...event) => measurements.hear(...event)),
+    measurements && tokens.onAny((...event) => measurements.onEvent(...event)),
     measurements?.observe(),
   ]
   return () => {

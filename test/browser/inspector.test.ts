@@ -141,7 +141,7 @@ describeBrowser('given panels of a site', () => {
     site.failure = { status: 400 }
     await second.page.evaluate('app.tokens.renew().catch(() => undefined)')
     await second.page.evaluate('app.remove()')
-    const kinds = ['renewed', 'adopted', 'renewalFailed', 'answered', 'refused, then answered', 'failed']
+    const kinds = ['renewed', 'adopted', 'renewalFailed', 'answered', 'rejected, then answered', 'failed']
     await recorder.waitForFunction(
       `${JSON.stringify(kinds)}.every((kind) => said.some((text) => text.includes('"' + kind + '"')))`,
     )

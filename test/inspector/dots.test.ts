@@ -20,10 +20,10 @@ describe('given the dots of a minute', () => {
     ['nothing', []],
     [
       '38 answered, 1 sent again, 1 failed',
-      [...Array<Dot>(38).fill([0, 'answered']), [1, 'refused, then answered'], [2, 'failed']],
+      [...Array<Dot>(38).fill([0, 'answered']), [1, 'rejected, then answered'], [2, 'failed']],
     ],
     [
-      '1 token call renewed, 2 token calls tried again, 1 token call failed',
+      '1 token request renewed, 2 token requests tried again, 1 token request failed',
       [
         [0, 'retry'],
         [1, 'retry'],
@@ -38,13 +38,13 @@ describe('given the dots of a minute', () => {
 
 describe('given how a request ended', () => {
   it.each([
-    [{ isError: false, status: 200, refusals: 0 }, 'answered'],
-    [{ isError: false, status: 200, refusals: 1 }, 'refused, then answered'],
-    [{ isError: false, status: 401, refusals: 2 }, 'failed'],
-    [{ isError: true, status: 401, refusals: 2 }, 'failed'],
-    [{ isError: true, status: 503, refusals: 1 }, 'failed'],
-    [{ isError: true, code: 'ERR_NETWORK', refusals: 0 }, 'failed'],
-    [{ isError: true, code: 'ERR_CANCELED', refusals: 0 }, undefined],
+    [{ isError: false, status: 200, rejections: 0 }, 'answered'],
+    [{ isError: false, status: 200, rejections: 1 }, 'rejected, then answered'],
+    [{ isError: false, status: 401, rejections: 2 }, 'failed'],
+    [{ isError: true, status: 401, rejections: 2 }, 'failed'],
+    [{ isError: true, status: 503, rejections: 1 }, 'failed'],
+    [{ isError: true, code: 'ERR_NETWORK', rejections: 0 }, 'failed'],
+    [{ isError: true, code: 'ERR_CANCELED', rejections: 0 }, undefined],
   ])('when it is %j, then the dot is %s', (end, kind) => {
     expect(kindOfEnd(end)).toBe(kind)
   })
@@ -57,7 +57,7 @@ describe('given an event', () => {
     ['retry', {}, 'retry'],
     ['renewalFailed', {}, 'renewalFailed'],
     ['anomaly', {}, undefined],
-  ] as const)('when it is %s %j, then the token call is %s', (name, event, kind) => {
+  ] as const)('when it is %s %j, then the token request is %s', (name, event, kind) => {
     expect(kindOfEvent(name, event)).toBe(kind)
   })
 })

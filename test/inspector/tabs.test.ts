@@ -52,7 +52,7 @@ describe('given this tab', () => {
     const { page, said } = quietPage()
     const tabs = joinTabs(page, () => EMPTY)
     const told = (shown: Course, now: number) => {
-      tabs.tell(shown, now)
+      tabs.send(shown, now)
       return said.splice(0).length
     }
     const one = course(1)

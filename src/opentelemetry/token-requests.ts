@@ -14,24 +14,24 @@ import { quietly } from '../core/thrown.ts'
 import type { Exchange } from '../core/token-source.ts'
 import type { Measurements } from './measurements.ts'
 
-/** More links would tell nothing new, and cost the exporter. */
-const MOST_LINKS = 32
+/** More links would add load to the exporter, and no information. */
+const MAX_LINKS = 32
 
 interface Settings {
   readonly tracer: Tracer | undefined
   readonly attributes: Attributes
-  /** Of the token service. */
+  /** The origin of the token service. */
   readonly origin: string | undefined
   readonly measurements: Measurements | undefined
   readonly monotonicNow: () => number
 }
 
-/** Counts token calls and the waiting of callers, and makes a span of each call. A failure of telemetry must cost nobody a token. */
-export class TokenCalls implements Watcher {
+/** Counts token requests and the waits of callers, and creates a span for each token request. Errors of telemetry must not affect callers. */
+export class TokenRequests implements Watcher {
   readonly #settings: Settings
-  /** Spans of the requests that wait, by span id. */
+  /** Spans of the waiting requests, by span id. */
   readonly #waiting = new Map<string, SpanContext>()
-  /** The span of the call in flight. */
+  /** The span of the token request in flight. */
   #span: Span | undefined
 
   constructor(settings: Settings) {
@@ -41,23 +41,23 @@ export class TokenCalls implements Watcher {
   async call<Result>(exchange: Exchange, attempt: number, run: () => Promise<Result>): Promise<Result> {
     const span = quietly(() => this.#startSpan(exchange, attempt))
     this.#span = span
-    // Spans that the token call starts, such as one of HTTP, become children of its span.
+    // Spans that start within the token request, such as those of HTTP, become its children.
     let running: Promise<Result> | undefined
     const once = () => (running ??= run())
     if (span) void quietly(() => context.with(trace.setSpan(context.active(), span), once))
     try {
       const result = await once()
-      this.#ended(span, { 'evergreen.exchange': exchange, 'evergreen.outcome': 'accepted' })
+      this.#endSpan(span, { 'evergreen.exchange': exchange, 'evergreen.outcome': 'accepted' })
       return result
     } catch (thrown) {
-      // An exchange rejects with nothing else.
+      // An exchange rejects with a TokenError only.
       const error = thrown as TokenError
       const attributes = {
         'evergreen.exchange': exchange,
         'evergreen.outcome': outcomeOf(error),
         'error.type': error.code,
       }
-      this.#ended(span, attributes, error.status, error.message)
+      this.#endSpan(span, attributes, error.status, error.message)
       throw thrown
     } finally {
       this.#span = undefined
@@ -67,9 +67,9 @@ export class TokenCalls implements Watcher {
   wait(token: Promise<string>, because?: RenewalCause): void {
     const { monotonicNow, measurements } = this.#settings
     const startedAt = monotonicNow()
-    const asking = quietly(() => this.#linkActive())
+    const linkedSpan = quietly(() => this.#linkActive())
     const end = (errorType?: string) => {
-      if (asking) this.#waiting.delete(asking)
+      if (linkedSpan) this.#waiting.delete(linkedSpan)
       quietly(() => measurements?.waited(monotonicNow() - startedAt, errorType))
     }
     void token.then(
@@ -82,7 +82,7 @@ export class TokenCalls implements Watcher {
   }
 
   refused({ code }: TokenError, because?: RenewalCause): void {
-    // `renew()` is no request: while the old token lives, its failure costs nobody anything.
+    // A failed `renew()` does not count as a failed request.
     if (because !== 'forced') quietly(() => this.#settings.measurements?.failed(code))
   }
 
@@ -90,27 +90,27 @@ export class TokenCalls implements Watcher {
     const { tracer, attributes, origin } = this.#settings
     return tracer?.startSpan(`token ${exchange}`, {
       kind: SpanKind.INTERNAL,
-      // A root, because the call belongs to all who wait, and may outlive each of them.
+      // A root, because the token request serves all waiting callers, and may outlive each of them.
       root: true,
       attributes: { ...attributes, ...addressOf(origin), 'evergreen.exchange': exchange, 'evergreen.attempt': attempt },
       links: Array.from(this.#waiting.values(), (linked) => ({ context: linked })),
     })
   }
 
-  /** Links the span of the request that asks. @returns The id of that span, if it was linked. */
+  /** Links the span of the calling request. @returns The id of that span, if it was linked. */
   #linkActive(): string | undefined {
     const linked = this.#settings.tracer && trace.getActiveSpan()?.spanContext()
-    if (!linked || this.#waiting.size >= MOST_LINKS || this.#waiting.has(linked.spanId)) return undefined
+    if (!linked || this.#waiting.size >= MAX_LINKS || this.#waiting.has(linked.spanId)) return undefined
     this.#waiting.set(linked.spanId, linked)
     this.#span?.addLink({ context: linked })
     return linked.spanId
   }
 
-  #ended(span: Span | undefined, attributes: Attributes, status?: number, message?: string): void {
+  #endSpan(span: Span | undefined, attributes: Attributes, status?: number, message?: string): void {
     quietly(() => this.#settings.measurements?.called(attributes))
     quietly(() => {
       span?.setAttributes({ ...attributes, ...(status !== undefined && { 'http.response.status_code': status }) })
-      // Messages of a TokenError hold no secret.
+      // The message of a TokenError contains no secret.
       if (message !== undefined) span?.setStatus({ code: SpanStatusCode.ERROR, message })
       span?.end()
     })
