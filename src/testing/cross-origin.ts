@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What lets a page of any origin read an answer (Fetch Standard, CORS protocol). No cookies are involved, so `*` suffices. */
+/** Lets pages of any origin read the responses (Fetch Standard, CORS protocol). No cookies are involved, so `*` suffices. */
 export const CROSS_ORIGIN = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'Retry-After, Date, WWW-Authenticate, DPoP-Nonce',
 }
 
-/** @returns The headers that answer a preflight; undefined if the request is none. */
+/** @returns The headers for a preflight request; undefined for any other request. */
 export function preflightAnswer(
   method: string,
   { [METHOD]: wanted, [HEADERS]: names = '' }: IncomingHttpHeaders,

@@ -14,8 +14,8 @@ const OPERATIONS = [
 ]
 
 /**
- * Counts the operations of WebCrypto from the first call of this function on. Other threads perform the operations, and nothing
- * else tells when those threads are idle. To wait for one more operation would take longer than most tests, and prove less.
+ * Counts the operations of WebCrypto from the first call of this function on. Other threads perform them, and there is no other way to
+ * find out when those threads are idle. Waiting for one more operation would take longer than most tests, and prove less.
  */
 export function cryptoWork(): Readonly<CryptoWork> {
   // A page without https has no crypto.subtle, and some tests remove it.

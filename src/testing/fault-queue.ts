@@ -1,24 +1,24 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { checkWhole } from './service-options.ts'
 
-/** The two kinds of token calls; a call to `revocationEndpoint`; one to `loginEndpoint`; `resource`: every other request. */
+/** The two kinds of token requests; a request to `revocationEndpoint`; one to `loginEndpoint`; `resource`: every other request. */
 export type RequestKind = 'obtain' | 'refresh' | 'revoke' | 'login' | 'resource'
 
 /** What goes wrong with one request. The service applies the fault before it asks the throttle. */
 export type SimulatedFault =
   /**
-   * The service sends this answer, and does not act. `status`: 200 to 599. Default `body`: from 400 on, a JSON:API error with the
-   * code that the specification gives that status (at the OAuth 2.0 endpoints, one of their errors); below 400, empty.
+   * The service sends this response, and does not act. `status`: 200 to 599. Default `body`: from 400 on, a JSON:API error with the
+   * code that the specification defines for the status (at the OAuth 2.0 endpoints, an OAuth error); below 400, empty.
    */
   | { status: number; headers?: Record<string, string>; body?: string }
-  /** The connection breaks `before` the service acts (the throttle does not count the call), or `after` it has acted. */
+  /** The connection breaks `before` the service acts (the throttle does not count the request), or `after` it has acted. */
   | { drop: 'before' | 'after' }
-  /** The service neither acts nor answers; the connection stays open until the client, or `close()`, ends it. */
+  /** The service neither acts nor responds. The connection stays open until the client or `close()` ends it. */
   | { hang: true }
   /**
-   * The service acts, and damages its answer: a wrong `meta.sign`; a wrong `data.type`; no JSON; or cut off half way
-   * through the announced length. `signature` and `type` change nothing in an answer without that member: `signature`
-   * damages only obtains of Variant B, and neither damages the answer of a resource.
+   * The service acts, and corrupts its response: a wrong `meta.sign`; a wrong `data.type`; no JSON; or truncated half way
+   * through the announced length. `signature` and `type` have no effect on a response without that member: `signature`
+   * corrupts only obtains of Variant B, and neither corrupts the response of a resource.
    */
   | { corrupt: 'signature' | 'type' | 'json' | 'truncate' }
 
@@ -32,7 +32,7 @@ export interface MetFault {
   corrupt?: 'signature' | 'type' | 'json' | 'truncate'
 }
 
-/** The faults that requests have yet to meet: a queue for each kind of request, in the order given. */
+/** The pending faults: a queue for each kind of request, in the order of the calls. */
 export class FaultQueue {
   readonly #lines: Record<RequestKind, { fault: MetFault; left: number }[]> = {
     obtain: [],

@@ -9,26 +9,26 @@ export interface CheckedRegister {
   replace(key: string, expected: string | undefined, value: string, keepMs: number, epoch?: string): Promise<boolean>
 }
 
-/** One step of a register, as its caller saw it. All instants are told by one clock. Plain data, so that processes can write it down. */
+/** One step of a register, as its caller observed it. All instants are of one clock. Plain data, so that processes can serialize it. */
 export interface Step {
   readonly id: string
   readonly key: string
   readonly does: 'read' | 'replace'
   readonly begunAt: number
-  /** Absent: there was no answer. Such a `replace` may be executed at any later time, or never. */
+  /** Absent: there was no result. Such a `replace` may be executed at any later time, or never. */
   readonly endedAt?: number
   /** What a `read` found, or what a `replace` stores. Absent: there was no text. */
   readonly value?: string | undefined
   /** What a `replace` expects. Absent: that there is no text. */
   readonly expected?: string | undefined
-  /** What a `replace` was told. */
+  /** The result of a `replace`. */
   readonly replaced?: boolean
   /** The epoch of a reading, or of the reading from which `value` was computed. */
   readonly epoch?: string | null | undefined
 }
 
 /**
- * A register whose steps are noted: once when they begin, and once more, with the same `id`, when they are answered.
+ * Records the steps of a register: once when they begin, and again, with the same `id`, when they end.
  *
  * @param now In ms. Default: the monotonic clock, which all processes of one machine share.
  */
@@ -81,7 +81,7 @@ export function unexplainedIn(notes: Iterable<Step>): string | undefined {
   for (const step of notes) steps.set(step.id, step)
   const places = new Map<string, Step[]>()
   for (const step of steps.values()) {
-    // A read without an answer tells nothing.
+    // A read without a result proves nothing.
     if (step.does === 'read' && step.endedAt === undefined) continue
     const place = JSON.stringify([step.key, step.epoch ?? null])
     const others = places.get(place)
@@ -100,7 +100,7 @@ export function unexplainedIn(notes: Iterable<Step>): string | undefined {
 const UNKNOWN = Symbol('unknown')
 type State = string | undefined | typeof UNKNOWN
 
-/** @param mayEnd There are other epochs. After its epoch, a `replace` is told false. */
+/** @param mayEnd There are other epochs. After its epoch, a `replace` returns false. */
 function flawIn(steps: Step[], mayEnd: boolean): string | undefined {
   steps.sort((one, other) => one.begunAt - other.begunAt)
   const { first, successors } = textsOf(steps)

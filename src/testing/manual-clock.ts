@@ -11,7 +11,7 @@ export interface ManualClock {
   setTimer(callback: () => void, delayMs: number, holdsProcess?: boolean): () => void
   /**
    * Moves both clocks by `ms`, and runs the timers of that time. After each timer, waits until the promises behind it have settled. Does not wait for
-   * the network: a call that is under way may meet its deadline.
+   * the network: a request in flight may reach its deadline.
    *
    * @throws {Error} After a chain of 10 000 timers within one millisecond, each set after the one before it ran: time would never get past them.
    */

@@ -1,7 +1,7 @@
 import { constants, createHash, createPublicKey, type JsonWebKey, randomBytes, verify } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** A request that has a proof, or needs one. `url`: the path with its query. `token`: the access token, which is absent from a token call. */
+/** A request that has a proof, or needs one. `url`: the path with its query. `token`: the access token; absent in a token request. */
 export interface ProvenRequest {
   readonly method: string
   readonly url: string
@@ -9,17 +9,17 @@ export interface ProvenRequest {
   readonly token?: string
 }
 
-/** What a proof shows: the thumbprint of its key, or why it is refused (RFC 9449, sections 5, 7.1 and 8). */
+/** The result of a proof: the thumbprint of its key, or why it is rejected (RFC 9449, sections 5, 7.1 and 8). */
 export type ProofReading = { readonly jkt: string } | { readonly error: 'invalid_dpop_proof' | 'use_dpop_nonce' }
 
-export function isRefused(reading: object): reading is { readonly error: string } {
+export function isRejected(reading: object): reading is { readonly error: string } {
   return 'error' in reading
 }
 
 export interface ProofReader {
   /** @param now Epoch seconds by the service's clock. */
   read(request: ProvenRequest, now: number): ProofReading
-  /** Of the answer to a request with a proof. */
+  /** For the response to a request with a proof. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -39,7 +39,7 @@ const COVERED: Readonly<Record<string, string[]>> = {
   RSA: ['e', 'kty', 'n'],
 }
 
-/** Reads proofs of possession as RFC 9449, section 4.3, tells servers to. */
+/** Validates proofs of possession as servers must (RFC 9449, section 4.3). */
 export function proofReader({ demandsNonce }: { demandsNonce: boolean }): ProofReader {
   const nonce = randomBytes(16).toString('base64url')
   const seen = new Set<unknown>()
@@ -79,7 +79,7 @@ function fits(
   )
 }
 
-/** @returns The claims, and the thumbprint of the key that has signed them; undefined if they are not signed well. */
+/** @returns The claims, and the thumbprint of the signing key; undefined if the signature is invalid. */
 function opened(proof: unknown): { claims: Claims; jkt: string } | undefined {
   const [, head = '', payload = '', signature = ''] = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/.exec(String(proof)) ?? []
   try {

@@ -1,9 +1,9 @@
-import { isRefused, type ProofReader, type ProvenRequest } from './proof-reader.ts'
+import { isRejected, type ProofReader, type ProvenRequest } from './proof-reader.ts'
 import type { TokenLedger } from './token-ledger.ts'
 
 /**
  * @param now Epoch ms by the service's clock.
- * @returns The `WWW-Authenticate` of the refusal; undefined if the request has a good token, and a good proof where the token is bound to a key.
+ * @returns The `WWW-Authenticate` header for the 401; undefined if the request has a valid token, and a valid proof if the token is bound to a key.
  */
 export function challengeTo(
   request: ProvenRequest,
@@ -15,7 +15,7 @@ export function challengeTo(
   if (token === undefined) return 'Bearer'
   const isProven = scheme.toLowerCase() === 'dpop'
   const proof = isProven ? proofs.read({ ...request, token }, now / 1000) : { jkt: undefined }
-  if (isRefused(proof)) return `DPoP error="${proof.error}"`
+  if (isRejected(proof)) return `DPoP error="${proof.error}"`
   const isGood = ledger.acceptsAccess(token, now) && ledger.familyOf(token)?.jkt === proof.jkt
   return isGood ? undefined : `${isProven ? 'DPoP' : 'Bearer'} error="invalid_token"`
 }

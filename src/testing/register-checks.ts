@@ -13,7 +13,7 @@ const ROUNDS = 25
 const REST_MS = 300
 
 /**
- * Checks what a `TokenRegister` must do, in any test runner: `for (const { name, run } of tokenRegisterChecks(create)) it(name, run)`.
+ * The checks of a `TokenRegister`, for any test runner: `for (const { name, run } of tokenRegisterChecks(create)) it(name, run)`.
  *
  * @example
  * ```ts
@@ -23,7 +23,7 @@ const REST_MS = 300
  * for (const { name, run } of tokenRegisterChecks(() => Promise.resolve({ register }))) it(name, run)
  * ```
  * @param create Opens the register, each time on a new connection if it uses connections. All opened registers must share their values. `end` closes it.
- * @returns The checks. `run` rejects with an `AssertionError` that says what was expected.
+ * @returns The checks. `run` rejects with an `AssertionError` that names the expectation.
  */
 export function tokenRegisterChecks(
   create: () => Promise<{
@@ -141,7 +141,7 @@ const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string)
 
   async 'many who read and replace in turns lose nothing'(open, key) {
     const count = async (register: CheckedRegister) => {
-      // Each of the other owners succeeds once, so each spoils at most one turn of this one. A database may refuse a few more.
+      // Each of the other owners succeeds once, so each defeats at most one attempt of this one. A database may abort a few more.
       for (let turn = 0; turn < 4 * OWNERS; turn += 1) {
         const { value } = await register.read(key)
         if (await register.replace(key, value, String(Number(value ?? 0) + 1), HOUR_MS)) return
@@ -158,7 +158,7 @@ const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string)
     const note = (step: Step) => void steps.push(step)
     const registers = await Promise.all(Array.from({ length: OWNERS }, async () => recorded(await open(), note)))
     for (let round = 0; round < ROUNDS; round += 1) {
-      // A database may refuse a step. Whether it was executed is then unknown.
+      // A database may abort a step. Whether it was executed is then unknown.
       const turn = async (register: CheckedRegister, owner: number) => {
         const { value, epoch } = await register.read(key)
         for (const text of ['first', 'again'])

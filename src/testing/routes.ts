@@ -12,7 +12,7 @@ export interface Route {
   readonly isOAuth: boolean
 }
 
-/** What a request asks for. @param path With the query. @param body Of a token call: whether it presents a refresh token. */
+/** The target of a request. @param path With the query. @param body The body of a token request, to see whether it presents a refresh token. */
 export function routeOf(path: string, body: string): Route {
   const [pathname = ''] = path.split('?')
   if (pathname === OAUTH_PATHS.tokenEndpoint) return { kind: isRefresh(body) ? 'refresh' : 'obtain', isOAuth: true }

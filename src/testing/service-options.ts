@@ -4,19 +4,19 @@ export interface SimulatedServiceOptions {
   /** Ms from issue to expiry of a refresh token. Default 6 h. */
   refreshLifetimeMs?: number
   /**
-   * Token calls allowed in any stretch of `windowMs` (a sliding window; refused calls do not count) before 429.
+   * Token requests allowed in any period of `windowMs` (a sliding window; rejected requests do not count) before 429.
    * Default: no limit.
    */
   throttle?: { calls: number; windowMs: number }
   /**
-   * Ms between acting and answering, for every answer of the token endpoints. Default 0. This is real time: no `ManualClock` moves it, so a manager
-   * under one may give up the call first.
+   * Latency of every response of the token endpoints, ms. Default 0. This is real time: a `ManualClock` does not advance it, so a manager with such
+   * a clock may reach its deadline first.
    */
   latencyMs?: number
   /** Ms by which the service's clock is ahead of this machine's; negative: behind. Default 0. */
   clockOffsetMs?: number
   /**
-   * Each proof of possession (DPoP, RFC 9449) needs a nonce of the service: without it the token endpoint answers 400 and the API 401, both
+   * Each proof of possession (DPoP, RFC 9449) needs a nonce of the service: without it the token endpoint responds with 400 and the API with 401, both
    * `use_dpop_nonce`. Default false.
    */
   dpopNonces?: boolean
@@ -49,7 +49,7 @@ export function serviceSettings({
     throw new TypeError(`dpopNonces must be true or false, got ${String(dpopNonces)}`)
   checkWhole('port', port, 0, 65_535)
   if (throttle !== undefined) {
-    // Object(null) has no members, so a null is refused by name like any other value.
+    // Object(null) has no members, so null is rejected by name like any other value.
     const { calls, windowMs } = Object(throttle) as typeof throttle
     checkWhole('throttle.calls', calls, 1, Number.MAX_SAFE_INTEGER)
     checkNumber('throttle.windowMs', windowMs, 'above 0', (value) => value > 0)

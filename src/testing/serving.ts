@@ -3,17 +3,17 @@ import { CROSS_ORIGIN, preflightAnswer } from './cross-origin.ts'
 import { corrupted, type FaultQueue, type MetFault, type RequestKind } from './fault-queue.ts'
 import { scriptedRefusal } from './oauth-endpoint.ts'
 import { type Route, routeOf } from './routes.ts'
-import { type Answer, mediaType, refusal } from './token-document.ts'
+import { type Reply, mediaType, errorReply } from './token-document.ts'
 
-/** What serves the requests of one service. */
+/** The parts that serve the requests of one service. */
 export interface Serving {
   readonly latencyMs: number
   readonly faults: Pick<FaultQueue, 'take'>
   /** Takes what was served. */
   readonly log: { push(served: Readonly<Served>): unknown }
-  /** Headers that each answer has, by the service's clock. */
+  /** Headers of every response, by the service's clock. */
   headers(): Record<string, string>
-  answerTo(request: IncomingMessage, route: Route, body: string): Answer
+  answerTo(request: IncomingMessage, route: Route, body: string): Reply
 }
 
 interface Served {
@@ -24,7 +24,7 @@ interface Served {
   status: number
 }
 
-/** Serves one request: reads it, lets it meet its fault, answers it, and writes that into the log. */
+/** Serves one request: reads it, applies its fault, responds, and logs it. */
 export async function serve(serving: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method = '', url: path = '' } = request
   const preflight = preflightAnswer(method, request.headers)
@@ -43,9 +43,9 @@ export async function serve(serving: Serving, request: IncomingMessage, response
     if (fault.drop) response.destroy()
     return
   }
-  const answer =
+  const reply =
     body === 'too-large'
-      ? refusal(413, 'The body is larger than 1 MiB.')
+      ? errorReply(413, 'The body is larger than 1 MiB.')
       : (scriptedAnswer(route, fault) ?? serving.answerTo(request, route, body.text))
   if (kind !== 'resource' && serving.latencyMs > 0) await pause(serving.latencyMs, response)
   if (fault.drop === 'after' || response.destroyed) {
@@ -53,12 +53,12 @@ export async function serve(serving: Serving, request: IncomingMessage, response
     response.destroy()
     return
   }
-  served(answer.status)
-  const headers = { ...CROSS_ORIGIN, ...serving.headers(), ...answer.headers }
-  send(response, { ...answer, headers, body: corrupted(kind, answer.body, fault.corrupt) }, fault)
+  served(reply.status)
+  const headers = { ...CROSS_ORIGIN, ...serving.headers(), ...reply.headers }
+  send(response, { ...reply, headers, body: corrupted(kind, reply.body, fault.corrupt) }, fault)
 }
 
-function send(response: ServerResponse, { status, headers, body }: Answer, { corrupt }: MetFault): void {
+function send(response: ServerResponse, { status, headers, body }: Reply, { corrupt }: MetFault): void {
   const bytes = Buffer.from(body)
   response.statusCode = status
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
@@ -71,18 +71,18 @@ function send(response: ServerResponse, { status, headers, body }: Answer, { cor
   response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy())
 }
 
-/** @returns The answer of a `{ status }` fault, with the codes of the specification, section 7; undefined for other faults. */
-function scriptedAnswer({ kind, isOAuth }: Route, fault: MetFault): Answer | undefined {
+/** @returns The response of a `{ status }` fault, with the codes of the specification, section 7; undefined for other faults. */
+function scriptedAnswer({ kind, isOAuth }: Route, fault: MetFault): Reply | undefined {
   const { status, headers, body } = fault
   if (status === undefined) return undefined
   if (isOAuth) return scriptedRefusal(kind, status, fault)
   const codes: Record<string, string> = { 'obtain 400': '2006', 'refresh 401': '2007' }
   const code = status === 429 ? 'throttled' : codes[`${kind} ${status}`]
-  const usual = status < 400 ? '' : refusal(status, 'A simulated fault.', code).body
+  const usual = status < 400 ? '' : errorReply(status, 'A simulated fault.', code).body
   return { status, headers: { 'Content-Type': mediaType, ...headers }, body: body ?? usual }
 }
 
-/** Reads a body over 1 MiB to its end, but does not keep it: many clients see no answer while they are sending. */
+/** Reads a body over 1 MiB to its end without keeping it, because many clients read no response while they are sending. */
 async function bodyOf(request: IncomingMessage): Promise<{ text: string } | 'too-large' | 'gone'> {
   const chunks: Buffer[] = []
   let size = 0
@@ -97,7 +97,7 @@ async function bodyOf(request: IncomingMessage): Promise<{ text: string } | 'too
   return size > 1_048_576 ? 'too-large' : { text: Buffer.concat(chunks).toString() }
 }
 
-/** Resolves after `delayMs`, or as soon as nobody is left to answer: a leftover timer would hold the process. */
+/** Resolves after `delayMs`, or as soon as the client has gone: a leftover timer would keep the process alive. */
 function pause(delayMs: number, response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, delayMs)

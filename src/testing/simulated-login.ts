@@ -1,23 +1,23 @@
-import type { IssuedPair } from './token-ledger.ts'
+import type { IssuedTokens } from './token-ledger.ts'
 
-/** What a login brings, for `adopt()` of a token manager. Lifetimes in ms. */
+/** The token set of a login, for `adopt()` of a token manager. Lifetimes in ms. */
 export interface SimulatedLogin {
   accessToken: string
   accessLifetimeMs: number
   refreshToken: string
   refreshLifetimeMs: number
-  /** Who has logged in, if `logIn` was told. */
+  /** The user who logged in, if `logIn` was given one. */
   subject?: string
   /**
-   * The same as the token endpoint of an OAuth 2.0 server answers it (RFC 6749, section 5.1): `access_token`, `token_type`,
+   * The same as a token response of an OAuth 2.0 server (RFC 6749, section 5.1): `access_token`, `token_type`,
    * `expires_in` and `refresh_expires_in` in seconds, `refresh_token`; with a subject an `id_token` whose `sub` it is, unsigned.
    */
   answer: Readonly<Record<string, string | number>>
 }
 
-/** @param now When the pair was issued, epoch ms by the service's clock. */
+/** @param now When the token set was issued, epoch ms by the service's clock. */
 export function loginOf(
-  { access, refresh, accessExpiresAt, refreshExpiresAt }: IssuedPair,
+  { access, refresh, accessExpiresAt, refreshExpiresAt }: IssuedTokens,
   subject: string | undefined,
   now: number,
   issuer: string,

@@ -10,7 +10,7 @@ import type { SimulatedServiceOptions } from './service-options.ts'
 import { serviceSettings } from './service-options.ts'
 import { serve } from './serving.ts'
 import { loginOf, type SimulatedLogin } from './simulated-login.ts'
-import { type Answer, refusal } from './token-document.ts'
+import { type Reply, errorReply } from './token-document.ts'
 import { throttleOf, tokenEndpoint } from './token-endpoint.ts'
 import { newFamily, TokenLedger } from './token-ledger.ts'
 
@@ -18,21 +18,21 @@ export interface SimulatedService {
   /** `http://127.0.0.1:<port>`, without a trailing slash. */
   readonly baseUrl: string
   /**
-   * An OAuth 2.0 token endpoint (RFC 6749) of the same service, for `client`: client credentials, and refresh tokens that
-   * rotate. The second use of a refresh token is answered 400 `invalid_grant`, and revokes all tokens that came of its pair. The
-   * client authenticates by basic or in the body. Tokens that are asked for with a proof of possession (DPoP, RFC 9449) are bound to its key:
-   * they need a proof in each request, and a refresh token of the same key. An answer to client credentials has a refresh token too: RFC 6749 advises
-   * against that, but some servers do it. What a login brought may also be refreshed by a public client: any `client_id`, no secret.
+   * An OAuth 2.0 token endpoint (RFC 6749) of the same service, for `client`: client credentials, and rotating refresh tokens. The second use of a refresh
+   * token gets 400 `invalid_grant`, and revokes all tokens descended from the same token set. The client authenticates by basic or in the body. Tokens that
+   * are requested with a proof of possession (DPoP, RFC 9449) are bound to its key: each request and refresh with them needs a proof of the same key. The
+   * response to client credentials has a refresh token too: RFC 6749 advises against that, but some servers do it. The tokens of a login may also be
+   * refreshed by a public client: any `client_id`, no secret.
    */
   readonly tokenEndpoint: string
   /**
-   * Where a client takes back a token (RFC 7009), with the same authentication as at `tokenEndpoint`. A refresh token takes with it
-   * all tokens that came of its pair; an access token goes alone. The throttle does not count this.
+   * Revokes tokens (RFC 7009), with the same authentication as `tokenEndpoint`. Revoking a refresh token revokes all tokens descended from the same token
+   * set; revoking an access token revokes only that. The throttle does not count this.
    */
   readonly revocationEndpoint: string
   /**
-   * A login for pages without a server of their own: a POST with a form, in which `subject` may say who logs in, answers as
-   * `logIn(subject).answer`. Nobody asks for a password. The throttle does not count this.
+   * A login for pages without a backend: a form POST, in which `subject` may name the user, returns `logIn(subject).answer`. No password is required. The
+   * throttle does not count this.
    */
   readonly loginEndpoint: string
   /** The credentials that Variant A and `tokenEndpoint` accept; random for each service. */
@@ -40,32 +40,32 @@ export interface SimulatedService {
   /** The credentials Variant B accepts; random for each service. */
   readonly login: { login: string; password: string }
   /**
-   * Every request served, oldest first; it grows as requests are answered, dropped or left hanging. `at` is that moment,
-   * epoch ms of this machine; `path` is as received, query included; `status` is 0 where no answer was sent. A request
-   * that never arrived in full is not in it.
+   * Every request served, oldest first. A request is added when its response is sent, or when it is dropped or left hanging. `at` is that moment,
+   * epoch ms of this machine; `path` is as received, with the query; `status` is 0 if no response was sent. Requests
+   * that never arrived in full are missing.
    */
   readonly log: readonly { at: number; kind: RequestKind; method: string; path: string; status: number }[]
   /** How many requests of `kind` the log holds. */
   count(kind: RequestKind): number
   /**
-   * The next `times` (default 1) requests of `kind` meet `fault`. Requests meet the faults of one kind in the order given. The
-   * service applies a fault before it asks the throttle: with a fault that keeps it from acting, the throttle counts no call.
+   * Applies `fault` to the next `times` (default 1) requests of `kind`. Faults of one kind are applied in the order of the calls, before the
+   * throttle: if a fault keeps the service from acting, the throttle does not count the request.
    *
    * @throws {TypeError | RangeError} naming the argument and its value.
    */
   failNext(kind: RequestKind, fault: SimulatedFault, times?: number): void
   /**
-   * A person logs in and gets a first pair, for `adopt()` of a token manager whose source refreshes at `tokenEndpoint`. Neither
+   * Logs in a user, and issues a first token set for `adopt()` of a token manager whose source refreshes at `tokenEndpoint`. Neither
    * the log nor the throttle counts this.
    *
-   * @param subject Who logs in. It comes back as `subject`, and as `sub` of the ID token in `answer`.
+   * @param subject The user. Returned as `subject`, and as `sub` of the ID token in `answer`.
    */
   logIn(subject?: string): Promise<SimulatedLogin>
-  /** All access tokens issued so far are refused from now on; refresh tokens stay good. */
+  /** Revokes all access tokens issued so far. Refresh tokens stay valid. */
   revokeAccessTokens(): void
   /**
-   * A thief uses the current refresh token (the last one issued that is still good): it is superseded, and the thief holds
-   * the next pair. Neither the log nor the throttle counts this. Rejects with an Error if there is no such token.
+   * A thief uses the current refresh token (the last one issued that is still valid): it is superseded, and the thief has
+   * the next token set. Neither the log nor the throttle counts this. Rejects with an Error if there is no such token.
    */
   stealRefreshToken(): Promise<void>
   /** Ends every connection, hanging ones included; resolves once the port is free. May be called again. */
@@ -73,18 +73,18 @@ export interface SimulatedService {
 }
 
 /**
- * A real HTTP server on 127.0.0.1 that behaves as the specification says, both variants, for tests and demos. Like any
+ * A real HTTP server on 127.0.0.1 that follows the specification, both variants, for tests and demos. Like any
  * server it keeps the process alive until `close()`.
  *
  * Every path but `token/` and `token/refresh/` (with or without the slash) and those of the three `…Endpoint` members is a protected resource. With
- * a good `Authorization: Bearer <access>` it answers 200 and echoes the request as JSON, `{ method, path, headers, body }`: `path`
- * with the query, `body` as text, `headers` without `authorization`, so that no token is echoed. Otherwise it answers 401, with
+ * a valid `Authorization: Bearer <access>` it returns 200 and echoes the request as JSON, `{ method, path, headers, body }`: `path`
+ * with the query, `body` as text, `headers` without `authorization`, so that no token is echoed. Otherwise it returns 401, with
  * `WWW-Authenticate: Bearer error="invalid_token"` if a token was presented (RFC 6750, section 3.1).
  *
  * Pages of any origin may call it (CORS). Preflights meet no fault, and are not in the log.
  *
- * All answers carry a `Date` by the service's clock, which also decides what has expired. A body over 1 MiB gets 413
- * before faults, throttle and credentials are looked at.
+ * All responses have a `Date` by the service's clock, which also decides what has expired. A body over 1 MiB gets 413
+ * before faults, throttle and credentials are checked.
  *
  * @example
  * ```ts
@@ -113,7 +113,7 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
   const faults = new FaultQueue()
   const log: SimulatedService['log'][number][] = []
 
-  function answerTo(request: IncomingMessage, { kind, isOAuth }: Route, body: string): Answer {
+  function answerTo(request: IncomingMessage, { kind, isOAuth }: Route, body: string): Reply {
     const { headers, method = '', url = '' } = request
     if (kind === 'resource') return resource(request, body)
     if (kind === 'revoke') return oauth.revoke({ method, url, headers, body })
@@ -124,14 +124,14 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
 
   function logIn(subject?: string): SimulatedLogin {
     const now = serviceNow()
-    return loginOf(ledger.issuePair(now, newFamily({ isLogin: true })), subject, now, baseUrl)
+    return loginOf(ledger.issueTokens(now, newFamily({ isLogin: true })), subject, now, baseUrl)
   }
 
-  function resource(request: IncomingMessage, body: string): Answer {
+  function resource(request: IncomingMessage, body: string): Reply {
     const { method = '', url = '', headers } = request
     const challenge = challengeTo({ method, url, headers }, ledger, proofs, serviceNow())
     if (challenge !== undefined)
-      return refusal(401, 'A good access token is needed.', undefined, { 'WWW-Authenticate': challenge })
+      return errorReply(401, 'A valid access token is required.', undefined, { 'WWW-Authenticate': challenge })
     const { authorization, ...shown } = headers
     const echo = JSON.stringify({ method, path: url, headers: shown, body })
     return { status: 200, headers: { 'Content-Type': 'application/json' }, body: echo }
@@ -139,7 +139,7 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
 
   const headers = () => ({ Date: new Date(serviceNow()).toUTCString(), ...proofs.headers })
   const serving = { latencyMs: settings.latencyMs, faults, log, headers, answerTo }
-  // Idle connections stay open: if the server closed one while a client sends on it, that would be a fault nobody asked for.
+  // Idle connections stay open: closing one while a client sends on it would be an unintended fault.
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => void serve(serving, request, response))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -176,7 +176,7 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
   }
 }
 
-/** Adds microseconds to equal instants: two answers with the same `meta.time` would look like a replay. */
+/** Adds microseconds to equal instants, because two responses with the same `meta.time` would look like a replay. */
 function distinctInstants(now: () => number): () => number {
   let previous = NaN
   let micros = 0

@@ -1,5 +1,5 @@
 /**
- * Allows `calls` in any stretch of `windowMs` (a sliding window). A refused call does not lengthen the wait.
+ * Allows `calls` in any period of `windowMs` (a sliding window). A rejected call does not extend the wait.
  *
  * @returns A function to ask at each call: 0 if the call is allowed (and counted), else the ms until a call will be.
  */

@@ -1,21 +1,21 @@
 import { createHmac } from 'node:crypto'
 
-/** The media type of every request and answer of the token endpoints (specification, section 1). */
+/** The media type of every request and response of the token endpoints (specification, section 1). */
 export const mediaType = 'application/vnd.api+json'
 
-export interface Answer {
+export interface Reply {
   status: number
   headers: Record<string, string>
   body: string
 }
 
-export function answer(status: number, document: object, headers: Record<string, string> = {}): Answer {
+export function reply(status: number, document: object, headers: Record<string, string> = {}): Reply {
   return { status, headers: { 'Content-Type': mediaType, ...headers }, body: JSON.stringify(document) }
 }
 
 /** An error body as JSON:API has it; the specification shows none (section 7). */
-export function refusal(status: number, detail: string, code?: string, headers?: Record<string, string>): Answer {
-  return answer(status, { errors: [{ status: String(status), code, detail }] }, headers)
+export function errorReply(status: number, detail: string, code?: string, headers?: Record<string, string>): Reply {
+  return reply(status, { errors: [{ status: String(status), code, detail }] }, headers)
 }
 
 /**
@@ -34,7 +34,7 @@ export function tokenObject(id: string, attributes: object): object {
   return { type: 'auth-token', id, attributes }
 }
 
-/** The tag over an obtain answer (specification, section 5, item 4): hex HMAC-SHA256 under login + password. */
+/** The signature of an obtain response (specification, section 5, item 4): hex HMAC-SHA256 with login + password as key. */
 export function signature(key: string, time: string, refresh: string): string {
   return createHmac('sha256', key).update(`${time}${refresh}`).digest('hex')
 }

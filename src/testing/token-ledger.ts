@@ -8,15 +8,15 @@ export interface IssuedAccess {
 }
 
 /** An access token with its refresh token. */
-export interface IssuedPair extends IssuedAccess {
+export interface IssuedTokens extends IssuedAccess {
   refresh: string
   refreshExpiresAt: number
 }
 
-/** All tokens that came of one pair by rotation. */
+/** All tokens descended from one token set by rotation. */
 export interface Family {
   isRevoked: boolean
-  /** Whether a person's login brought the pair: then a client without a secret may use it. */
+  /** Whether the token set is that of a user's login: then a public client may use it. */
   readonly isLogin: boolean
   /** The thumbprint of the key to which the tokens are bound (RFC 9449, section 5). */
   jkt: string | undefined
@@ -28,8 +28,8 @@ interface Issued {
 }
 
 /**
- * What was issued and what is still good (specification, section 3). Knows no clock: every question takes `now`.
- * A token is good before the instant of its expiry, and not at it. An obtain does not change tokens that were issued before.
+ * The issued tokens and their validity (specification, section 3). Has no clock: the methods take `now`.
+ * A token is valid before the instant of its expiry, not at it. An obtain does not change tokens that were issued before.
  */
 export class TokenLedger {
   readonly #lifetimes: { accessLifetimeMs: number; refreshLifetimeMs: number }
@@ -49,23 +49,23 @@ export class TokenLedger {
     return { id: randomUUID(), access, accessExpiresAt }
   }
 
-  issuePair(now: number, family = newFamily()): IssuedPair {
+  issueTokens(now: number, family = newFamily()): IssuedTokens {
     const refresh = opaqueToken()
     const refreshExpiresAt = now + this.#lifetimes.refreshLifetimeMs
     this.#refresh.set(refresh, { expiresAt: refreshExpiresAt, family })
     return { ...this.issueAccess(now, family), refresh, refreshExpiresAt }
   }
 
-  /** @returns the next pair, or undefined if `refresh` is unknown, superseded or expired. */
-  rotate(refresh: string, now: number): IssuedPair | undefined {
+  /** @returns The next token set, or undefined if `refresh` is unknown, superseded or expired. */
+  rotate(refresh: string, now: number): IssuedTokens | undefined {
     const issued = this.#refresh.get(refresh)
     if (!issued || !isGood(issued, now)) return undefined
     this.#refresh.delete(refresh)
     this.#superseded.set(refresh, issued.family)
-    return this.issuePair(now, issued.family)
+    return this.issueTokens(now, issued.family)
   }
 
-  /** If `refresh` was superseded, revokes all tokens that came of its pair: nobody can tell thief and owner apart. */
+  /** If `refresh` was superseded, revokes all its descendants, because thief and owner cannot be told apart. */
   revokeReused(refresh: string): void {
     const family = this.#superseded.get(refresh)
     if (family) family.isRevoked = true
@@ -76,14 +76,14 @@ export class TokenLedger {
     return this.#refresh.get(token)?.family ?? this.#superseded.get(token) ?? this.#access.get(token)?.family
   }
 
-  /** A refresh token takes with it all tokens that came of its pair; an access token goes alone (RFC 7009, section 2.1). */
+  /** Revokes a refresh token with all its descendants, or an access token alone (RFC 7009, section 2.1). */
   revoke(token: string): void {
     if (this.#access.delete(token)) return
     const family = this.familyOf(token)
     if (family) family.isRevoked = true
   }
 
-  /** The refresh token issued last among those still good. */
+  /** The last issued refresh token that is still valid. */
   currentRefresh(now: number): string | undefined {
     return [...this.#refresh].findLast(([, issued]) => isGood(issued, now))?.[0]
   }

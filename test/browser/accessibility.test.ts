@@ -44,7 +44,7 @@ describeBrowser('given a panel in a page (F247)', () => {
       `Array.from(document.querySelectorAll('#panel [role=img]'), ({ ariaLabel }) => ariaLabel)`,
     )
     expect(label).toMatch(
-      /^this tab: \d+ token calls? renewed, .*\d+ answered, 1 sent again, 1 failed in the last minute$/,
+      /^this tab: \d+ token requests? renewed, .*\d+ answered, 1 sent again, 1 failed in the last minute$/,
     )
     if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/${look}.png` })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Answer } from '../../src/testing/token-document.ts'
+import type { Reply } from '../../src/testing/token-document.ts'
 import { ADAPTERS, wire } from '../service/world.ts'
 import { answer, commit, FIN, proper, read, readHeaders, RST, send, type Step } from '../support/scripted-server.ts'
 import { outcome } from '../support/managed.ts'
@@ -10,7 +10,7 @@ import { expectNextCallAfter, hurryPauses, startNetwork, startWithToken, toldOf 
 const LOST = { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown', retryable: true }
 /** An answer whose Content-Length is larger than its body. */
 const announced = (status: number, body: string) => wire(status, body, { 'Content-Length': 4_000 })
-const half = ({ body }: Answer) => body.slice(0, body.length / 2)
+const half = ({ body }: Reply) => body.slice(0, body.length / 2)
 const chunked = (text: string) =>
   `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n`
 

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
-import type { Answer } from '../../src/testing/token-document.ts'
+import type { Reply } from '../../src/testing/token-document.ts'
 import { gate, until } from '../axios/support/turns.ts'
 import { ADAPTERS, wire } from '../service/world.ts'
 import { outcome } from '../support/managed.ts'
@@ -31,7 +31,7 @@ const intercepted = (status: number, body: string | Buffer = '', headers: Record
 ]
 /** A connection that stays open for many calls. */
 const onwards = again(...read, commit, answer())
-const whole = ({ body }: Answer, headers: Record<string, string | number> = CLOSE) => wire(200, body, headers)
+const whole = ({ body }: Reply, headers: Record<string, string | number> = CLOSE) => wire(200, body, headers)
 
 /** Answers that are complete, but cannot be used. */
 const UNUSABLE: [string, Step[]][] = [
@@ -45,7 +45,7 @@ const UNUSABLE: [string, Step[]][] = [
 /** A server in between fails. */
 const GATEWAY: [string, Step[]][] = [['the page of a gateway', intercepted(502, PAGE)]]
 
-const SURPLUS: [string, (given: Answer) => string | Buffer][] = [
+const SURPLUS: [string, (given: Reply) => string | Buffer][] = [
   ['one byte', () => '\0'],
   ['text', ({ body }) => body],
 ]
@@ -155,7 +155,7 @@ describe('given 100 Continue before the answer to a refresh', () => {
 })
 
 describe.each(ADAPTERS)('given a second answer on a connection that is kept alive, and the %s adapter', (adapter) => {
-  const smuggled = (given: Answer) =>
+  const smuggled = (given: Reply) =>
     whole({ ...given, body: given.body.replace(/("access":")[^"]*/, '$1smuggled') }, {})
 
   it('when it comes with the first one, then it answers no other request (F31)', async () => {

@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net'
-import type { Answer } from '../../src/testing/token-document.ts'
+import type { Reply } from '../../src/testing/token-document.ts'
 import { listening, wire } from '../service/world.ts'
 
 /** One thing that the server does on a connection, after the steps before it. */
@@ -18,7 +18,7 @@ export interface Service {
   /** Called when a whole request has come. */
   hear(request: ReadRequest): void
   /** Acts on the request. The effect stays, whether or not the answer arrives. */
-  commit(request: ReadRequest): Answer
+  commit(request: ReadRequest): Reply
 }
 
 export interface ScriptedServer {
@@ -60,7 +60,7 @@ export class Connection {
   head = ''
   request: ReadRequest | undefined
   /** The last answer of the service. */
-  answer: Answer | undefined
+  answer: Reply | undefined
 
   constructor(socket: Socket, requests: ReadRequest[], service: Service | undefined) {
     this.socket = socket
@@ -130,7 +130,7 @@ export const commit: Step = (connection) => {
 
 /** Sends bytes, and goes on when they have left this process. @param bytes Or a function that makes them from the answer of `commit`. */
 export const send =
-  (bytes: string | Buffer | ((answer: Answer) => string | Buffer)): Step =>
+  (bytes: string | Buffer | ((answer: Reply) => string | Buffer)): Step =>
   ({ socket, answer }) =>
     new Promise((resolve) => socket.write(typeof bytes === 'function' ? bytes(answer!) : bytes, resolve))
 

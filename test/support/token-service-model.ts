@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/index.ts'
 import { serviceSettings } from '../../src/testing/service-options.ts'
-import { type Answer, mediaType, readAttributes } from '../../src/testing/token-document.ts'
+import { type Reply, mediaType, readAttributes } from '../../src/testing/token-document.ts'
 import { tokenEndpoint } from '../../src/testing/token-endpoint.ts'
 import { TokenLedger } from '../../src/testing/token-ledger.ts'
 import type { ReadRequest, Service } from './scripted-server.ts'
@@ -52,7 +52,7 @@ export class TokenServiceModel implements Service {
     if (presented) presented.presentations += 1
   }
 
-  commit(request: ReadRequest): Answer {
+  commit(request: ReadRequest): Reply {
     const { head, body } = request
     // Two answers of one instant would look like a replay.
     const now = this.#clock.wallNow() + (this.#commits++ % 1_000) / 1_000
@@ -62,7 +62,7 @@ export class TokenServiceModel implements Service {
     return answer
   }
 
-  #note(request: ReadRequest, { body }: Answer): void {
+  #note(request: ReadRequest, { body }: Reply): void {
     const document = JSON.parse(body) as { data?: TokenObject } & TokenObject
     const { access, refresh } = (document.data ?? document).attributes
     this.issued.push(access)

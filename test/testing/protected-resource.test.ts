@@ -72,7 +72,9 @@ describe('given no good access token', () => {
       expect(response.status).toBe(401)
       expect(response.headers.get('www-authenticate')).toBe(challenge)
       expect(response.headers.get('date')).toBe('Wed, 30 Dec 2020 05:42:11 GMT')
-      expect(await response.json()).toEqual({ errors: [{ status: '401', detail: 'A good access token is needed.' }] })
+      expect(await response.json()).toEqual({
+        errors: [{ status: '401', detail: 'A valid access token is required.' }],
+      })
     },
   )
 

@@ -13,7 +13,7 @@ describe('given a pair', () => {
     { age: 600_000, access: false, refresh: false },
   ])('when it is $age ms old, then its access token is good: $access, its refresh token: $refresh', (row) => {
     const tokens = ledger()
-    const pair = tokens.issuePair(issuedAt)
+    const pair = tokens.issueTokens(issuedAt)
     const now = issuedAt + row.age
     expect(tokens.acceptsAccess(pair.access, now)).toBe(row.access)
     expect(tokens.currentRefresh(now)).toBe(row.refresh ? pair.refresh : undefined)
@@ -22,7 +22,7 @@ describe('given a pair', () => {
 
   it('when it is rotated, then the old refresh token is gone and the old access token lives on', () => {
     const tokens = ledger()
-    const first = tokens.issuePair(issuedAt)
+    const first = tokens.issueTokens(issuedAt)
     const second = tokens.rotate(first.refresh, issuedAt + 1)!
     expect(tokens.rotate(first.refresh, issuedAt + 2)).toBeUndefined()
     expect(tokens.currentRefresh(issuedAt + 2)).toBe(second.refresh)
@@ -33,8 +33,8 @@ describe('given a pair', () => {
 
   it('when another pair is obtained, then both refresh tokens are good and the later one is the current one', () => {
     const tokens = ledger()
-    const first = tokens.issuePair(issuedAt)
-    const second = tokens.issuePair(issuedAt)
+    const first = tokens.issueTokens(issuedAt)
+    const second = tokens.issueTokens(issuedAt)
     expect(tokens.currentRefresh(issuedAt)).toBe(second.refresh)
     expect(tokens.rotate(first.refresh, issuedAt)).toBeDefined()
     expect(tokens.rotate(second.refresh, issuedAt)).toBeDefined()
@@ -42,7 +42,7 @@ describe('given a pair', () => {
 
   it('when access tokens are revoked, then its access token is refused and its refresh token is good', () => {
     const tokens = ledger()
-    const pair = tokens.issuePair(issuedAt)
+    const pair = tokens.issueTokens(issuedAt)
     tokens.revokeAccess()
     expect(tokens.acceptsAccess(pair.access, issuedAt)).toBe(false)
     expect(tokens.currentRefresh(issuedAt)).toBe(pair.refresh)
