@@ -12,7 +12,7 @@ export function dynamoRegister(documents: Documents, TableName: string): TokenRe
     kind: 'dynamodb',
     async read(id) {
       const { Item } = await documents.get({ TableName, Key: { id }, ConsistentRead: true })
-      // DynamoDB tells no time: the clocks of the processes must agree (NTP).
+      // DynamoDB reports no time, so the clocks of the processes must agree (NTP).
       return { now: Date.now(), value: Item?.text as string | undefined }
     },
     async replace(id, expected, text, keepMs) {

@@ -19,7 +19,7 @@ export function natsRegister(bucket: Bucket): TokenRegister {
   const nameOf = (key: string) => Buffer.from(key).toString('base64url') // keys of NATS take no braces
   return {
     kind: 'nats',
-    // NATS tells no time: the clocks of the processes must agree (NTP).
+    // NATS reports no time, so the clocks of the processes must agree (NTP).
     read: async (key) => ({ now: Date.now(), value: (await stored(nameOf(key)))?.value }),
     async replace(key, expected, value) {
       const stands = await stored(nameOf(key))
