@@ -136,10 +136,9 @@ export class Machine implements LoginHost {
       isAwaited: () => this.room.size > 0,
       onRepeat: () => {
         // They have waited only because the API has refused the token.
-        if (account.renewal === renewal && account.current?.freshness !== 'expired') this.room.keep()
+        if (account.current?.freshness !== 'expired') this.room.keep()
       },
       onPause: (pauseMs, error) => {
-        if (account.renewal !== renewal) return
         const backoff = { until: this.now + pauseMs, error, failures, isFirm: true }
         account.backoff = backoff
         this.room.dismiss(this.denial(backoff), backoff.until)

@@ -32,9 +32,9 @@ export interface RenewalStart {
   readonly failuresBefore: number
   /** Whether a caller waits for the new token. */
   readonly isAwaited: () => boolean
-  /** The first call has failed, and its repeat comes after a pause. */
+  /** The first call has failed, and its repeat comes after a pause. The renewal is not halted: it checks that in the same turn. */
   readonly onRepeat: () => void
-  /** A pause that the service asked for begins. */
+  /** A pause that the service asked for begins. The renewal is not halted, either. */
   readonly onPause: (pauseMs: number, error: TokenError) => void
 }
 
