@@ -238,7 +238,8 @@ class LastLoginVoyage {
         (error: unknown) => (isTokenError(error, 'ERR_LOGIN_REQUIRED') ? 'nobody' : String(error)),
       ),
     )
-    await this.#advance(10_000)
+    // Longer than any of them waits, such as for a lease whose owner did not learn of it.
+    await this.#advance(31_000)
     return Promise.all(served)
   }
 
