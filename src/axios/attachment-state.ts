@@ -48,12 +48,12 @@ export class AttachmentState {
 
   constructor(bindings: ReadonlyMap<string, Binding>, shared: InstanceParts) {
     this.#shared = shared
-    this.#all = [...new Set(bindings.values())].map((binding) => ({
-      binding,
-      generation: binding.access.currentGeneration?.(),
-    }))
+    const active = new Map<Binding, ActiveBinding>()
+    for (const binding of bindings.values())
+      active.set(binding, { binding, generation: binding.access.currentGeneration?.() })
+    this.#all = [...active.values()]
     this.#byOrigin = new Map(
-      this.#all.flatMap((active) => originsOf(bindings, active.binding).map((origin) => [origin, active])),
+      Array.from(bindings, ([origin, binding]) => [origin, active.get(binding) as ActiveBinding]),
     )
   }
 
@@ -134,9 +134,6 @@ export class AttachmentState {
     this.#shared.unauthenticated.reportOrigin(where, this.#byOrigin.keys(), accesses)
   }
 }
-
-const originsOf = (bindings: ReadonlyMap<string, Binding>, binding: Binding) =>
-  [...bindings].filter(([, one]) => one === binding).map(([origin]) => origin)
 
 const REPLACED =
   'A request went out without a token: an interceptor returned a copy of its config with another adapter. Register that interceptor after ' +

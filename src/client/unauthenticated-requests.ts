@@ -6,13 +6,9 @@ export class UnauthenticatedRequests {
   readonly #origins = new Set<string>()
   readonly #leftover = new Set<TokenAccess>()
 
-  isReported(where: string): boolean {
-    return this.#origins.has(where) || this.#origins.size > 99
-  }
-
   /** Reports a request to another origin: once per origin, and a hundred origins at most. @param allowed The origins that may receive a token. */
   reportOrigin(where: string, allowed: Iterable<string>, accesses: Iterable<TokenAccess>): void {
-    if (this.isReported(where)) return
+    if (this.#origins.has(where) || this.#origins.size > 99) return
     const message = `A request to ${where} went out without a token: only ${[...allowed].join(', ')} may have it`
     const reported = Array.from(accesses, (access) => access.anomaly('origin-not-allowed', message))
     if (reported.includes(true)) this.#origins.add(where)
