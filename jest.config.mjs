@@ -89,7 +89,7 @@ export const sharedTests = [
   ...['answers', 'as-called', 'calls', 'doors', 'logins', 'manager', 'origins', 'parsers'].map(
     (name) => `properties/${name}`,
   ),
-  'figures/storm',
+  ...['logins', 'second-origin', 'storm'].map((name) => `figures/${name}`),
 ].map(pathOf)
 
 /** What only slow tests cover. They hold it to the same threshold. */

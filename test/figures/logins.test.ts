@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { createTokenManager, TokenError } from '../../src/index.ts'
 import { type LoginSource, person } from '../../src/login/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
-import { part } from '../support/part.ts'
+import { part, share } from '../support/part.ts'
 import { liveThrough, type Outage } from './many-logins.ts'
 
 const OUTAGES: [string, Pick<Outage, 'durationMs' | 'allWake'>][] = [
@@ -13,7 +13,7 @@ const OUTAGES: [string, Pick<Outage, 'durationMs' | 'allWake'>][] = [
   ['10 s, in which all wake up', { durationMs: 10_000, allWake: true }],
 ]
 const STATUSES = [503, 502] as const
-const PEOPLE = part(300, 80)
+const PEOPLE = part(300, share(80, 40))
 
 describe.each(OUTAGES)(`given ${PEOPLE} logins with tokens of five minutes, and an outage of %s`, (_, outage) => {
   it.each(STATUSES)(

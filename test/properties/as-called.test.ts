@@ -3,10 +3,10 @@ import * as fc from 'fast-check'
 import { newKey } from '../dpop/support/keys.ts'
 import { asCalledCourses } from './as-called-course.ts'
 import { Listener, nothingMet, travelAsCalled } from './as-called-voyage.ts'
-import { part } from '../support/part.ts'
+import { part, share } from '../support/part.ts'
 import { patience, runs } from './runs.ts'
 
-const USUAL = part(300, 100)
+const USUAL = part(300, share(150, 50))
 
 describe('given requests whose objects are changed, or used again, as soon as each call has returned', () => {
   let listener: Listener

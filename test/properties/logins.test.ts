@@ -35,7 +35,7 @@ describe.each([
   )
 })
 
-const LAST = part(400, share(200, 100))
+const LAST = part(400, share(250, 50))
 
 describe('given three managers of a store that may fail for one of them alone, logins, promised ones too, and logouts', () => {
   it(

@@ -2,7 +2,7 @@ import { describe, it } from '@jest/globals'
 import * as fc from 'fast-check'
 import { type Act, courses } from './course.ts'
 import type { Behaviour } from './rotating-service.ts'
-import { part } from '../support/part.ts'
+import { part, share } from '../support/part.ts'
 import { patience, runs } from './runs.ts'
 import { undisturbed } from './undisturbed.ts'
 import { travel } from './voyage.ts'
@@ -10,8 +10,8 @@ import { travel } from './voyage.ts'
 const unhandled = undisturbed()
 
 describe.each([
-  ['single-use refresh tokens', true, part(800, 200)],
-  ['credentials alone', false, part(250, 100)],
+  ['single-use refresh tokens', true, part(800, share(300, 100))],
+  ['credentials alone', false, part(250, share(150, 50))],
 ])('given %s, and any callers, clocks and service', (_, pairs, usual) => {
   it(
     'then the manager keeps its promises (P11, P12, P22)',

@@ -3,14 +3,14 @@ import * as fc from 'fast-check'
 import { originCourses } from './origin-course.ts'
 import { loopbackNet, memoryNet, type Net } from './origin-nets.ts'
 import { nothingMet, travelAcrossOrigins } from './origin-world.ts'
-import { part } from '../support/part.ts'
+import { part, share } from '../support/part.ts'
 import { patience, runs } from './runs.ts'
 
 const NETS: [string, number, boolean, () => Promise<Net>][] = [
-  ['the http adapter, over a network in memory', part(600, 150), true, async () => memoryNet()],
-  ['the http adapter', part(100, 40), false, () => loopbackNet('http')],
-  ['the fetch adapter', part(150, 40), false, () => loopbackNet('fetch')],
-  ['the http adapter over HTTP/2', part(100, 40), false, () => loopbackNet('http', 2)],
+  ['the http adapter, over a network in memory', part(600, share(220, 80)), true, async () => memoryNet()],
+  ['the http adapter', part(100, share(60, 20)), false, () => loopbackNet('http')],
+  ['the fetch adapter', part(150, share(60, 20)), false, () => loopbackNet('fetch')],
+  ['the http adapter over HTTP/2', part(100, share(60, 20)), false, () => loopbackNet('http', 2)],
 ]
 
 describe.each(NETS)(

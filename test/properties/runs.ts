@@ -22,8 +22,8 @@ export function runs(usual: number): Pick<Parameters, 'numRuns' | 'seed' | 'path
   }
 }
 
-/** How often a property is tried: in `npm test` and in `npm run test:slow` a sixth as often each. */
-export const usually = (runs: number): number => part(runs, Math.ceil(runs / 6))
+/** How often a property is tried: in `npm test` a twelfth, and in `npm run test:slow` a quarter as often. */
+export const usually = (runs: number): number => part(runs, Math.ceil(share(runs / 4, runs / 12)))
 
 /** A limit against hanging, ms, for the number of runs. */
 export const patience = (usual: number): number => Math.max(120_000, 2_000 * (runs(usual).numRuns ?? 0))
