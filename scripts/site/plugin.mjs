@@ -9,7 +9,7 @@ const GROUPS = {
   Start: ['getting-started', 'play', 'renewal', 'migrating', 'moving-logins', 'your-tests'],
   Guides: [
     ...['oauth2', 'logins', 'bff', 'browser', 'frameworks', 'queries', 'next', 'worker', 'token-service', 'own-source'],
-    ...['fetch', 'mcp', 'dpop', 'one-machine', 'fleet', 'serverless'],
+    ...['fetch', 'mcp', 'dpop', 'one-machine', 'fleet', 'registers', 'serverless'],
   ],
   Operate: [
     ...['operations', 'errors', 'failover', 'doctor', 'suspicious', 'reference', 'works-with', 'SECURITY', 'CHANGELOG'],
