@@ -62,7 +62,7 @@ describe('given a token service', () => {
       /^access token +lives 5 min$/m,
       /^refresh token +none/m,
       /^throttling +no header/m,
-      /^API .*\/wallet answered 200: takes the token$/m,
+      /^API .*\/wallet answered 200: accepts the token$/m,
     ])
       expect(printed).toMatch(line)
     const [, ahead, off, unit] = /^clock +the service is ([\d.]+) s ahead \(± ([\d.]+) (ms|s), by Date\)$/m.exec(
@@ -130,7 +130,7 @@ describe('given a token service', () => {
       ['doctor', '--base-url', service.baseUrl, '--api', service.baseUrl],
       client(),
     )
-    expect([code, printed]).toEqual([10, expect.stringMatching(/answered 403: it refuses this account, or this token/)])
+    expect([code, printed]).toEqual([10, expect.stringMatching(/answered 403: it rejects this account, or this token/)])
     expect(printed).not.toContain('All is well')
   })
 
@@ -249,7 +249,7 @@ describe('given what is no such service (F372)', () => {
 
   it.each([
     ['a wrong path', 404, '{}', {}, 6, /check baseUrl/],
-    ['a web page', 200, '<!doctype html><p>Welcome', { 'Content-Type': 'text/html' }, 6, /The answer is a web page/],
+    ['a web page', 200, '<!doctype html><p>Welcome', { 'Content-Type': 'text/html' }, 6, /The response is a web page/],
     ['a firewall (F372)', 403, '<p>No', { 'Content-Type': 'text/html' }, 6, /something in front of the service/],
     ['a redirect', 302, '', { Location: 'https://login.example.com/' }, 6, /a redirect to another origin/],
     ['an OAuth 2.0 server', 200, `{"access_token":"${SECRET}","expires_in":60}`, {}, 6, /^speaks +OAuth 2\.0/m],
@@ -309,7 +309,7 @@ describe('given what is no such service (F372)', () => {
     const trusted = join(built.dir, 'expired.pem')
     writeFileSync(trusted, cert)
     const told = await doctor(['doctor', '--base-url', baseUrl], { ...CLIENT, NODE_EXTRA_CA_CERTS: trusted })
-    expect(told).toEqual({ code: 3, printed: expect.stringMatching(/CERT_HAS_EXPIRED[^]*check the dates/) })
+    expect(told).toEqual({ code: 3, printed: expect.stringMatching(/CERT_HAS_EXPIRED[^]*out of date/) })
     expect(told.printed).not.toContain('Nothing answered')
   })
 })

@@ -192,7 +192,7 @@ const node = nodeWithSqlite()
     const args = ['--token-endpoint', tokenEndpoint, ...stored, '--api', `${origin}/orders`]
     const { code, printed } = await run([PROGRAM, 'doctor', ...args])
     expect({ code, printed }).toEqual({ code: 0, printed: expect.stringMatching(/All is well\.\n$/) })
-    expect(printed).toMatch(/^API .* answered 200: takes the token$/m)
+    expect(printed).toMatch(/^API .* answered 200: accepts the token$/m)
     for (const secret of [SECRET, TOKEN, 'refresh-of-nobody']) expect(printed).not.toContain(secret)
     expect(bodies.map((body) => new URLSearchParams(body).get('grant_type'))).toEqual(
       Array.from({ length: calls }, () => 'refresh_token'),
@@ -228,12 +228,12 @@ const node = nodeWithSqlite()
 
 const html = answering(200, '<!doctype html><p>Log in', { 'Content-Type': 'text/html' })
 const BROKEN: [name: string, token: Handler, metadata: object | Handler, code: number, line: RegExp][] = [
-  ['a web page as the answer', html, {}, 6, /The answer is a web page/],
+  ['a web page as the answer', html, {}, 6, /The response is a web page/],
   ['a firewall in front (F372)', answering(403, '<p>No'), {}, 6, /something in front of the service/],
-  ['a web page as metadata', granting, html, 6, /The answer is a web page/],
+  ['a web page as metadata', granting, html, 6, /The response is a web page/],
   ['no metadata', granting, answering(404, ''), 6, /check issuer/],
   ['metadata of another issuer', granting, { issuer: 'https://other.example' }, 6, /name another issuer/],
-  ['metadata without a token endpoint', granting, { token_endpoint: undefined }, 6, /name no token_endpoint/],
+  ['metadata without a token endpoint', granting, { token_endpoint: undefined }, 6, /have no token_endpoint/],
   ['metadata that fail', granting, answering(503, SECRET), 3, /answered 503/],
   ['metadata in no JSON', granting, answering(200, SECRET), 6, /check issuer/],
   ['a wrong client', answering(401, { error: 'invalid_client', error_description: SECRET }), {}, 4, /Compare the env/],
@@ -246,7 +246,7 @@ const BROKEN: [name: string, token: Handler, metadata: object | Handler, code: n
   ['throttling', answering(429, '', { 'Retry-After': '17' }), {}, 5, /Wait 17 s/],
   ['a server that fails', answering(503, SECRET), {}, 3, /try again later/],
   ['a redirect', answering(302, '', { Location: 'https://login.example.com/' }), {}, 6, /redirect/],
-  ['garbage', answering(200, SECRET), {}, 6, /no JSON object/],
+  ['garbage', answering(200, SECRET), {}, 6, /not a JSON object/],
   ['an answer without a token', answering(200, {}), {}, 6, /access_token/],
   ['the payment service', answering(200, grantText()), {}, 6, /^speaks +Variant A/m],
 ]
@@ -289,7 +289,7 @@ describe('F311: given the doctor of the payment service', () => {
   it('when a web page answers a login, then it says so, and nothing about signatures', async () => {
     const { origin } = await serve((request, reply) => html(request, reply, ''))
     const { code, printed } = await doctor(['--base-url', origin], { EVERGREEN_LOGIN: 'a', EVERGREEN_PASSWORD: SECRET })
-    expect({ code, printed }).toEqual({ code: 6, printed: expect.stringContaining('The answer is a web page') })
+    expect({ code, printed }).toEqual({ code: 6, printed: expect.stringContaining('The response is a web page') })
     expect(printed).not.toMatch(/signature/i)
   })
 })

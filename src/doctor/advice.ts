@@ -5,13 +5,13 @@ import type { Seen } from './recorder.ts'
 
 /** Where a step failed. */
 export interface Scene {
-  /** What was answered, if anything was. */
+  /** The response, if there was one. */
   readonly answer: Seen | undefined
   readonly proxy: Proxy | undefined
   readonly isOAuth: boolean
 }
 
-/** @param code What the error counts as. @returns What to do, beyond what the message says. */
+/** @param code The code of the error. @returns Advice beyond the message. */
 export function adviceOn(
   { message, retryAfterMs, serviceCode }: TokenError,
   code: TokenErrorCode,
@@ -20,7 +20,7 @@ export function adviceOn(
   const advice: string[] = []
   if (answer && isPage(answer))
     return [
-      'The answer is a web page. The address may belong to a web site, or a proxy or a login page answers instead.',
+      'The response is a web page. The address may belong to a web site, or a proxy or a login page responds instead.',
     ]
   if (!isOAuth && answer && protocolOf(answer) === 'oauth2')
     return [
@@ -28,19 +28,16 @@ export function adviceOn(
     ]
   if (code === 'ERR_THROTTLED') {
     const pause = retryAfterMs === undefined ? 'a minute' : `${Math.ceil(retryAfterMs / 1_000)} s`
-    advice.push(`Wait ${pause}, and do not run the doctor in a loop: it makes up to three token calls.`)
+    advice.push(`Wait ${pause}, and do not run the doctor in a loop: it makes up to three token requests.`)
   }
-  // A host with a wrong certificate has answered, and the message says what to do.
-  if (
-    code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' &&
-    !/the certificate is for another host|dates of the certificate/.test(message)
-  )
+  // A host with an invalid certificate has responded, and the message has the advice.
+  if (code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' && !/the certificate is (for another host|out of date)/.test(message))
     advice.push(
       answer
         ? 'The service at this address fails: try again later.'
         : proxy
           ? `The call went to the proxy that ${proxy.setBy} names, and not to the service.`
-          : message.includes('no complete answer')
+          : message.includes('no complete ')
             ? 'Nothing answered in time: the service is overloaded, or a firewall swallows the call. Check the host and the port, and try again later.'
             : 'Nothing answered. Check the host, the port, and the way to them: firewall, VPN. No HTTPS_PROXY, HTTP_PROXY or ALL_PROXY was used.',
     )
@@ -52,12 +49,12 @@ const ADVICE: Readonly<Partial<Record<TokenErrorCode, string>>> = {
   ERR_CREDENTIALS_REJECTED:
     'Compare the environment variables with your credentials. They may hold a line break, or another account. If they are right, the path of the base URL may belong to another service.',
   ERR_SIGNATURE:
-    'Check the password. If it is right, a proxy changes the answers, or the service signs in another way: see docs/token-service.md.',
+    'Check the password. If it is right, a proxy changes the responses, or the service signs in another way: see docs/token-service.md.',
   ERR_REFRESH_REJECTED:
-    'The service refuses a refresh token that it has just issued. Run the doctor once more. If it repeats, send this report to the operator of the service.',
+    'The service rejects a refresh token that it has just issued. Run the doctor once more. If it repeats, send this report to the operator of the service.',
 }
 
-/** What the error words of RFC 6749 (section 5.2), RFC 8707 and RFC 9449 ask for. */
+/** Advice for the error codes of RFC 6749 (section 5.2), RFC 8707 and RFC 9449. */
 const WORDS: Readonly<Record<string, string | undefined>> = {
   invalid_client:
     'Compare the environment variables with the client of this server. They may hold a line break, or the client of another environment.',
@@ -66,7 +63,7 @@ const WORDS: Readonly<Record<string, string | undefined>> = {
   invalid_target: 'Name the API as the server knows it: --parameter resource=… or --parameter audience=….',
   unauthorized_client:
     'The server knows the client, and does not allow it this grant: allow client credentials in its settings.',
-  unsupported_grant_type: 'The server has no client credentials: let a person log in, and give --grant login.',
+  unsupported_grant_type: 'The server has no client credentials: let a user log in, and pass --grant login.',
   invalid_request:
     'The server misses a parameter, such as --scope or --parameter audience=…, or takes the client in another way.',
   invalid_dpop_proof: 'The server binds tokens to a key (RFC 9449), which the doctor has not: give dpop to oauth2().',

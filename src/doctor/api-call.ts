@@ -8,7 +8,7 @@ import type { Findings, Problem } from './findings.ts'
 const API_LIMIT_MS = 10_000
 
 /**
- * @returns A function that sends one GET with the token and adds what that shows.
+ * @returns A function that sends one GET with the token, and records the findings.
  * @throws {TypeError} for an address that must not receive a token.
  */
 export function apiCall(
@@ -26,7 +26,7 @@ export function apiCall(
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) throw new TypeError('--api must be an absolute http or https URL')
   if (url.username || url.password) throw new TypeError('--api must not carry a user or password')
-  // The doctor reports how the API answers this very token: nothing is renewed, nothing is sent again.
+  // The doctor reports the response of the API to this token, so there is no renewal and no replay.
   attachBearer(instance, tokens, { origins: [url.origin], refuses: () => false, allowInsecureHttp })
   return async (findings) => {
     const shown = url.origin + url.pathname

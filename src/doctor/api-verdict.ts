@@ -1,13 +1,13 @@
-/** What the status of the API says about the token. */
+/** What the status of the API shows about the token. */
 export interface Verdict {
   /** Undefined: the status does not show it. */
   readonly takesToken: boolean | undefined
-  /** Why that is a problem, as the end of a sentence; undefined if it is none. */
+  /** Why that is a problem, as the end of a sentence; undefined if it is not. */
   readonly because?: string
   readonly advice: readonly string[]
 }
 
-const unclear = (advice: string, because = 'that does not show whether it takes the token'): Verdict => ({
+const unclear = (advice: string, because = 'that does not show whether it accepts the token'): Verdict => ({
   takesToken: undefined,
   because,
   advice: [advice],
@@ -18,10 +18,10 @@ const UNCLEAR: Readonly<Record<number, Verdict>> = {
   402: unclear('The API asks for a payment first. Give an address that this account may use.'),
   403: unclear(
     'Give an address that this account may read. If there is none, compare scope, audience and roles with what the API asks for.',
-    'it refuses this account, or this token: that does not show which',
+    'it rejects this account, or this token: the status does not show which',
   ),
   404: unclear('Check the path of --api: nothing is there, or the API hides it from this account.'),
-  405: unclear('The address does not answer GET: give another one.'),
+  405: unclear('The address does not answer GET: use another one.'),
   407: unclear('A proxy answered, and it requires credentials.'),
   410: unclear('Check the path of --api: what was there is gone.'),
   429: unclear('The API throttles this account: wait, and do not run the doctor in a loop.'),
@@ -32,7 +32,7 @@ export function verdictOn(status: number): Verdict {
   if (status === 401)
     return {
       takesToken: false,
-      because: 'it refuses a token that was just issued',
+      because: 'it rejects a token that was just issued',
       advice: [
         'Check that the API and the token service belong to the same environment, and that the account may use this address.',
       ],

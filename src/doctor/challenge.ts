@@ -1,8 +1,8 @@
-/** Words of RFC 6750, section 3.1, RFC 9449 and RFC 9470. Others may repeat the token. */
+/** Error codes of RFC 6750, section 3.1, RFC 9449 and RFC 9470. Other text may contain the token. */
 const ERRORS =
   /\berror="?(invalid_request|invalid_token|insufficient_scope|use_dpop_nonce|invalid_dpop_proof|insufficient_user_authentication)\b/i
 
-/** @returns What `WWW-Authenticate` asks for, in words that are known. @param token Which must not be shown. */
+/** @returns The known parts of `WWW-Authenticate`. @param token Must not be shown. */
 export function challengeIn(header: unknown, token: string): string | undefined {
   if (typeof header !== 'string') return undefined
   const schemes = header.match(/\b(?:Bearer|DPoP|Basic|Digest|Negotiate)\b/gi) ?? []

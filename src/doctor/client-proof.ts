@@ -6,18 +6,18 @@ import type { Seen } from './recorder.ts'
 const WAYS = { client_secret_basic: 'basic', client_secret_post: 'post' } as const
 type Way = (typeof WAYS)[keyof typeof WAYS]
 
-/** How the client proves who it is: as the metadata of the server say. Without metadata the doctor tries the header first, then the body. */
+/** The authentication method of the client, from the metadata of the server. Without metadata the doctor tries the header first, then the body. */
 export class ClientProof {
   readonly #metadata: readonly Seen[]
   readonly #refused: Way[] = []
-  /** The last way that was tried. */
+  /** The method that was tried last. */
   used: Way | 'none' | undefined
 
   constructor(metadata: readonly Seen[]) {
     this.#metadata = metadata
   }
 
-  /** @returns What `clientAuthentication` of `oauth2()` takes. */
+  /** @returns The option `clientAuthentication` of `oauth2()`. */
   authentication(secret: string | undefined): Exclude<OAuth2Options['clientAuthentication'], string | undefined> {
     return (_, { client_id }, body, headers) => {
       this.used = secret === undefined ? 'none' : this.#next
@@ -28,7 +28,7 @@ export class ClientProof {
     }
   }
 
-  /** Whether the client was refused, and there is another way to send its secret. */
+  /** Whether the client was rejected, and there is another way to send its secret. */
   mayTryAgain(code: string | undefined): boolean {
     if (code !== 'ERR_CREDENTIALS_REJECTED' || this.used === undefined || this.used === 'none') return false
     this.#refused.push(this.used)
@@ -39,7 +39,7 @@ export class ClientProof {
     return this.#ways.find((way) => !this.#refused.includes(way)) ?? 'basic'
   }
 
-  /** What the server takes. If it names no way that the doctor knows, both are tried. */
+  /** The methods that the server supports. If the doctor knows none of them, both are tried. */
   get #ways(): readonly Way[] {
     const named = this.#metadata
       .map(({ text }) => member(parsed(text), 'token_endpoint_auth_methods_supported'))

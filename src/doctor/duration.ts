@@ -1,4 +1,4 @@
-/** A duration for people: in the largest unit of which there are at least two. */
+/** A readable duration, in the largest unit of which there are at least two. */
 export function duration(ms: number): string {
   const [unit, of] = UNITS.find(([, least]) => ms >= 2 * least) ?? (['ms', 1] as const)
   return `${Number((ms / of).toFixed(unit === 'ms' ? 0 : 1))} ${unit}`

@@ -35,9 +35,9 @@ export interface Order {
 }
 
 /**
- * Makes one obtain, one refresh if there is a refresh token, and one call of the API if `api` is given. Of a stored login it uses the tokens.
+ * Makes one obtain, one refresh if there is a refresh token, and one request to the API if `api` is given. If there is a stored login, it uses that.
  *
- * @throws {TypeError} naming the option that cannot be used, before any call.
+ * @throws {TypeError} naming the invalid option, before any request.
  */
 export async function examine(order: Order): Promise<Findings> {
   const examined = examinedBy(order)
@@ -55,7 +55,7 @@ export async function examine(order: Order): Promise<Findings> {
   return concluded(examined, order.service)
 }
 
-/** What the calls work on, and what they leave behind. */
+/** The state of one examination. */
 interface Examined {
   readonly tokens: TokenManager
   readonly proof: ClientProof
@@ -63,7 +63,7 @@ interface Examined {
   readonly grants: readonly TokenGrant[]
   readonly findings: Findings
   readonly isOAuth: boolean
-  /** The login is that of a person, in a store. */
+  /** The login of a user, in a store. */
   readonly isStored: boolean
 }
 
@@ -84,35 +84,35 @@ function examinedBy({ service, allowInsecureHttp }: Order): Examined {
     renewal: { keepWarm: 'never' },
   })
   tokens.on('anomaly', ({ kind, message }) => kind !== 'tokens-unencrypted' && findings.oddities.push(message))
-  // A token that was issued and could not be stored fails no call.
+  // A token that could not be stored does not fail the call.
   tokens.on('storeUnavailable', ({ message }) => findings.problems.push(storeProblem(message)))
   return { tokens, proof, seen, grants, findings, isOAuth, isStored: store !== undefined }
 }
 
-/** @returns Whether there is a token, if need be after a second try with another proof of the client. */
+/** @returns Whether there is a token, after a second attempt with another authentication method if necessary. */
 async function obtained(examined: Examined): Promise<boolean> {
   const { tokens, proof, findings, isStored } = examined
   const obtain = () => taken('obtain', () => tokens.getAccessToken(), examined)
   if (await obtain()) return true
-  // A reset would log the person out.
+  // A reset would log the user out.
   if (isStored || !proof.mayTryAgain(findings.problems[0]?.code)) return false
   await tokens.reset()
   findings.problems.length = 0
   return obtain()
 }
 
-/** Adds what grants and answers say. */
+/** Adds the findings from grants and responses. */
 function concluded({ proof, seen, grants, findings, isOAuth }: Examined, service: Order['service']): Findings {
   readGrants(findings, grants)
   for (const answer of seen.calls) readAnswer(findings, answer)
-  // If the client was refused, the way in which it was tried last is no advice.
+  // If the client was rejected, the last method is no recommendation.
   const isRefused = findings.problems[0]?.code === 'ERR_CREDENTIALS_REJECTED'
   if (isOAuth)
     Object.assign(findings, { ...(!isRefused && { clientAuthentication: proof.used }), ...serverFindings(seen) })
   const clock = findings.clock && clockProblem(findings.clock)
   if (clock) findings.problems.push(clock)
   const [first] = seen.calls
-  // A web page, or another protocol, says nothing of signatures.
+  // A web page, or another protocol, has no signature.
   if (first && 'account' in service && 'login' in service.account && protocolOf(first) === 'variant-b')
     findings.signature = signatureForm(first, service.account)
   return findings
@@ -173,11 +173,11 @@ async function taken(
   } catch (error) {
     if (!isTokenError(error)) throw error
     isDone = false
-    // The event has told the same, with its reason.
+    // The event has reported the same, with its reason.
     if (error.code === 'ERR_STORE_UNAVAILABLE' && findings.problems.some(({ step }) => step === 'store')) return false
     const metadata = seen.metadata.at(-1)
     const answer = seen.calls[before] ?? metadata
-    // What answers without metadata is not away.
+    // A server that responds without metadata is reachable.
     const isElse = !seen.calls[before] && metadata !== undefined && metadata.status < 500
     const code = isElse && error.code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' ? 'ERR_TOKEN_REQUEST' : error.code
     const advice = adviceOn(error, code, { answer, proxy: findings.proxy, isOAuth })

@@ -2,16 +2,16 @@ import type { TokenErrorCode } from '../index.ts'
 import type { Proxy } from '../wire/proxy.ts'
 import type { Protocol, SignatureForm } from './protocol.ts'
 
-/** What the doctor has found out. Holds no token and no credential. */
+/** The findings. They contain no token and no credential. */
 export interface Findings {
-  /** Of the payment service. All addresses are without their query. */
+  /** The payment service. All addresses are without their query. */
   baseUrl?: string
-  /** Of an OAuth 2.0 server, as far as they are known. */
+  /** The endpoints of an OAuth 2.0 server, as far as they are known. */
   issuer?: string
   tokenEndpoint?: string
-  /** How the client proved who it is, at the last try. */
+  /** The authentication method of the last attempt. */
   clientAuthentication?: 'basic' | 'post' | 'none'
-  /** The server can bind tokens to a key (RFC 9449); `nonce`: it wants one of its own in each proof. */
+  /** The server can bind tokens to a key (RFC 9449); `nonce`: it requires a nonce in each proof. */
   dpop?: 'offered' | 'nonce'
   hasRefreshToken?: boolean
   speaks?: Protocol
@@ -19,17 +19,17 @@ export interface Findings {
   refresh?: Call
   accessLifetimeMs?: number | undefined
   refreshLifetimeMs?: number
-  /** What a refresh brings in place of the refresh token that it used. */
+  /** Whether a refresh returned a new refresh token. */
   rotation?: 'new-token' | 'same-token' | 'no-token'
   signature?: SignatureForm | 'absent' | 'wrong'
   clock?: ClockOffset
   /** Of the token calls. */
   proxy?: Proxy
-  /** Headers that tell of a limit of token calls. */
+  /** Headers about a rate limit of token requests. */
   throttling: Record<string, string>
   store?: StoreFindings
   api?: { url: string; status: number; takesToken: boolean | undefined; challenge?: string }
-  /** What is usable, but not as specified. */
+  /** Usable, but not as specified. */
   oddities: string[]
   problems: Problem[]
 }
@@ -59,6 +59,6 @@ export interface Problem {
   readonly step: 'obtain' | 'refresh' | 'api' | 'clock' | 'store'
   readonly code: TokenErrorCode | 'API_REFUSES_TOKEN' | 'API_UNCLEAR' | 'CLOCK_OFF'
   readonly message: string
-  /** What to do, beyond what the message says. */
+  /** Advice beyond the message. */
   readonly advice: readonly string[]
 }

@@ -5,7 +5,7 @@ import type { Findings } from './findings.ts'
 import { member, parsed } from './protocol.ts'
 import type { Answers } from './recorder.ts'
 
-/** An OAuth 2.0 server, and the client that asks it. */
+/** An OAuth 2.0 server and its client. */
 export interface OAuthServer {
   readonly issuer: string | undefined
   readonly tokenEndpoint: string | undefined
@@ -13,12 +13,12 @@ export interface OAuthServer {
   readonly clientSecret: string | undefined
   readonly scope: string | undefined
   readonly parameters: Readonly<Record<string, string>>
-  /** Of `sqliteStore()`, which has a login. Undefined: client credentials. */
+  /** The store with a login. Undefined: client credentials. */
   readonly file: string | undefined
   readonly storedAs: string | undefined
 }
 
-/** @throws {TypeError} naming the option that cannot be used. */
+/** @throws {TypeError} naming the invalid option. */
 export function oauthSource(
   { issuer, tokenEndpoint, clientId, clientSecret, scope, parameters, file, storedAs }: OAuthServer,
   proof: ClientProof,
@@ -29,13 +29,13 @@ export function oauthSource(
     ...{ issuer, tokenEndpoint, clientId, clientSecret, scope, parameters },
     clientAuthentication: proof.authentication(clientSecret),
     grant: file === undefined ? 'client_credentials' : 'login',
-    // Otherwise a refresh token that comes with client credentials would be dropped unseen.
+    // Otherwise the source would drop a refresh token that comes with client credentials.
     ...(file === undefined && { refreshTokens: 'single-use' }),
     account: storedAs ?? clientId,
   })
 }
 
-/** What the metadata and the answers tell beside tokens. */
+/** The findings from metadata and responses, beside tokens. */
 export function serverFindings({ metadata, calls }: Answers): Pick<Findings, 'tokenEndpoint' | 'dpop'> {
   const found = metadata.map(({ text }) => parsed(text)).find((one) => member(one, 'token_endpoint') !== undefined)
   const endpoint = member(found, 'token_endpoint')

@@ -4,7 +4,7 @@ import type { Seen } from './recorder.ts'
 
 export type Protocol = 'variant-a' | 'variant-b' | 'oauth2'
 
-/** @returns The protocol that the answer belongs to; undefined if the answer does not show it. */
+/** @returns The protocol of the response; undefined if the response does not show it. */
 export function protocolOf({ status, text }: Seen): Protocol | undefined {
   const answer = parsed(text)
   const attributes = member(member(answer, 'data'), 'attributes')
@@ -31,7 +31,7 @@ export interface SignatureForm {
   readonly encoding: 'hex' | 'base64' | 'base64url'
 }
 
-/** @returns `absent`: there is no signature; `wrong`: no known key and encoding give this one. */
+/** @returns `absent`: there is no signature; `wrong`: it matches no known key and encoding. */
 export function signatureForm(
   { text }: Seen,
   { login, password }: { login: string; password: string },
@@ -55,7 +55,7 @@ export function signatureForm(
   return 'wrong'
 }
 
-/** Whether the answer is a page, as the sources see it. */
+/** Whether the response is a web page, by the rule of the sources. */
 export function isPage({ headers, text }: Seen): boolean {
   return isOfPage(headers['content-type'], text)
 }

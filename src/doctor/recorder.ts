@@ -1,28 +1,28 @@
 import { type AxiosAdapter, getAdapter } from 'axios'
 import { type Proxy, proxyOf } from '../wire/proxy.ts'
 
-/** What the service answered to one call. */
+/** The response of the service to one request. */
 export interface Seen {
   /** Epoch ms of this machine. */
   readonly sentAt: number
-  /** Epoch ms of this machine, when the headers had come. */
+  /** When the headers arrived, epoch ms of this machine. */
   readonly answeredAt: number
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
-  /** The body, as far as it was read. Holds tokens: never printed. */
+  /** The body, as far as it was read. It contains tokens, so it is never printed. */
   text: string
 }
 
-/** More than the token source accepts, so the source still refuses an answer that is cut here. */
+/** More than the token source accepts, so the source still rejects a response that is truncated here. */
 const MOST_BYTES = 128 * 1_024
 
-/** What the server answered: to token calls, and to questions for its metadata. */
+/** The responses of the server to token requests and to requests for its metadata. */
 export interface Answers {
   readonly calls: Seen[]
   readonly metadata: Seen[]
 }
 
-/** An adapter that sends as axios does in Node, and keeps each answer. @param onProxy Called for each call that went through a proxy. */
+/** The http adapter of axios, which also records each response. @param onProxy Called for each request through a proxy. */
 export function recordingAdapter({ calls, metadata }: Answers, onProxy: (proxy: Proxy) => void): AxiosAdapter {
   const send = getAdapter('http')
   return async (config) => {

@@ -18,7 +18,7 @@ export const EXIT_OF: Record<Problem['code'], number> = {
   CLOCK_OFF: 11,
   ERR_STORE_UNAVAILABLE: 3,
   ERR_LOGIN_REQUIRED: EXIT.loginRequired,
-  // These cannot happen here: nobody closes the manager, and the source is ours.
+  // These cannot happen here: the manager is not closed, and the source is one of this package.
   ERR_WAIT_TIMEOUT: 3,
   ERR_REPLACED_TOO_SOON: EXIT.broken,
   ERR_CLOSED: EXIT.broken,
@@ -28,7 +28,7 @@ export const EXIT_OF: Record<Problem['code'], number> = {
 /** The first problem decides. */
 export function exitCodeOf({ problems: [first], speaks, baseUrl }: Findings): number {
   if (!first) return EXIT.well
-  // An OAuth 2.0 server found no credentials in this obtain, so its answer says nothing about them.
+  // An OAuth 2.0 server found no credentials in this obtain, so its response is not about them.
   return baseUrl !== undefined && speaks === 'oauth2' && first.step === 'obtain'
     ? EXIT_OF.ERR_TOKEN_RESPONSE
     : EXIT_OF[first.code]
@@ -54,7 +54,7 @@ const ROTATION = {
   'no-token': 'a refresh brings no new one',
 }
 
-/** The findings, one line each, for people. */
+/** The findings as text, one line each. */
 export function report(findings: Findings): string {
   const { problems, oddities } = findings
   const lines = [...rows(findings)].map(([name, value]) => `${name.padEnd(16)}${value}`)
@@ -99,11 +99,15 @@ function* rows(findings: Findings): Generator<[string, string]> {
   }
   if (obtain) {
     const told = Object.entries(throttling).map(([name, value]) => `${name}: ${value}`)
-    yield ['throttling', told.length > 0 ? told.join(', ') : 'no header tells of a limit']
+    yield ['throttling', told.length > 0 ? told.join(', ') : 'no header states a limit']
   }
   if (findings.store) yield ['store', storeRow(findings.store)]
   if (api) {
-    const taken = { true: 'takes the token', false: 'refuses the token', undefined: 'not clear if it takes the token' }
+    const taken = {
+      true: 'accepts the token',
+      false: 'rejects the token',
+      undefined: 'not clear whether it accepts the token',
+    }
     const asks = api.challenge === undefined ? '' : `; ${api.challenge}`
     yield ['API', `${api.url} answered ${api.status}: ${taken[String(api.takesToken) as keyof typeof taken]}${asks}`]
   }

@@ -6,11 +6,11 @@ import { Misuse } from './misuse.ts'
 import type { Findings, Problem, StoreFindings } from './findings.ts'
 import { exportsOf } from './user-module.ts'
 
-/** A renewal reads the record, and writes it twice: when it claims the exchange, and when it stores the tokens. */
+/** A renewal reads the record, and writes it twice: when it acquires the lease, and when it stores the tokens. */
 const STEPS_OF_RENEWAL = 3
 
 /**
- * Stores a token of nobody under a random key, lets a second manager find it, and forgets it again. What stays of the record has no token, and
+ * Stores a test token under a random key, lets a second manager find it, and deletes it. The rest of the record has no token, and
  * expires within two days.
  *
  * @param file A file of `sqliteStore()`, or a module that exports a store.
@@ -64,7 +64,7 @@ async function shared([one, other]: [TokenManager, TokenManager]): Promise<Pick<
 async function storeIn(file: string): Promise<TokenStore> {
   if (isDatabase(file)) return sqliteStore({ file })
   const { default: standard, store = standard } = await exportsOf('--store', file)
-  // Other objects have a kind, too: createTokenManager checks the rest.
+  // Other objects have a kind, too: createTokenManager validates the rest.
   if (typeof (store as Partial<TokenStore> | undefined)?.kind !== 'string')
     throw new Misuse(
       '--store must be a file of sqliteStore(), or a module that exports a store, as default or as store',
@@ -76,6 +76,6 @@ function isDatabase(file: string): boolean {
   try {
     return readFileSync(file, 'latin1').startsWith('SQLite format 3\0')
   } catch {
-    return false // The import says what is wrong with it.
+    return false // The import reports what is wrong with it.
   }
 }

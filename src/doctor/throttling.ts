@@ -1,11 +1,11 @@
 import { parseHttpDate } from '../wire/http-date.ts'
 import type { Seen } from './recorder.ts'
 
-/** Those of RFC 9110, of the draft on RateLimit headers, and the older ones that large services send. */
+/** The headers of RFC 9110, of the draft on RateLimit headers, and the older ones of large services. */
 const KNOWN = /^(?:retry-after|(?:x-)?rate-?limit-(?:limit|remaining|reset|used)(?:-(?:second|minute|hour|day))?)$/
 
 /**
- * The headers of an answer that tell of a limit of calls. Other names are not told, and of the values only digits and dates: other text may repeat a secret
+ * The headers of a response about a rate limit: only known names, and only digits and dates of their values, because other text may repeat a secret
  * that was sent.
  */
 export function throttlingHeaders({ headers }: Seen): Record<string, string> {

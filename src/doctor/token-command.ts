@@ -39,7 +39,7 @@ export const TOKEN_OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
-/** `npx axios-evergreen token`: for curl, git, and programs in other languages. @returns the exit code @throws {Misuse | TypeError} */
+/** `npx axios-evergreen token`: for curl, git, and programs in other languages. @returns The exit code. @throws {Misuse | TypeError} */
 export async function printToken(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const { given, commands } = givenArguments(args, TOKEN_OPTIONS)
   if (given.has('help') || args.length === 0) {
@@ -49,11 +49,11 @@ export async function printToken(args: readonly string[], env: NodeJS.ProcessEnv
   if (commands.length > 0)
     throw new Misuse('There is an argument without an option. It is not shown: it may be a secret')
   const tokens = given.has('config') ? await configured(given.get('config')) : opened(given, env)
-  // Without a listener the process would warn. Who keeps the login is told the same.
+  // Without a listener the process would emit a warning. The process that keeps the login reports the same.
   if ('onAny' in tokens) tokens.onAny(() => undefined)
   const file = given.get('file')
   try {
-    // The store would make the file, and a mistyped name would look like a login that has ended.
+    // The store would create the file, and a mistyped name would look like a login that has ended.
     if (typeof file === 'string' && !existsSync(file)) {
       process.stderr.write(`There is no file ${file}: log in with the program that keeps its login there\n`)
       return EXIT.loginRequired
@@ -72,7 +72,7 @@ export async function printToken(args: readonly string[], env: NodeJS.ProcessEnv
 
 type Given = ReturnType<typeof givenArguments>['given']
 
-/** What a person at a shell can do, who has no manager. */
+/** Advice for a user at a shell, who has no manager. */
 function logInWith(given: Given): string {
   const file = given.get('file')
   if (file === undefined) return 'log in with the program that keeps this login'

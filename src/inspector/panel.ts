@@ -62,5 +62,5 @@ function legend(make: Make): Element {
   }
   const calls = (['renewed', 'adopted', 'retry', 'renewalFailed'] as const).map(sign)
   const requests = (['answered', 'rejected, then answered', 'failed'] as const).map(sign)
-  return make('div', {}, 'token calls:', ...calls, make('br', {}), 'requests:', ...requests)
+  return make('div', {}, 'token requests:', ...calls, make('br', {}), 'requests:', ...requests)
 }

@@ -178,12 +178,12 @@ function unseenAfter(state: State, unanswered: ReadonlySet<Step>, waiting: Reado
 function flawOf(waiting: ReadonlySet<Step>, steps: readonly Step[]): string {
   const [step] = [...waiting].sort((one, other) => endOf(one) - endOf(other)) as [Step]
   const who = `Step ${steps.indexOf(step) + 1} of ${steps.length} (${step.does}, from ${step.begunAt} to ${endOf(step)} ms)`
-  if (step.replaced === true) return `${who} was told true, although what it expected did not stand there`
-  if (step.replaced === false) return `${who} was told false, although what it expected stood there all the time`
+  if (step.replaced === true) return `${who} returned true, although the expected value was not there`
+  if (step.replaced === false) return `${who} returned false, although the expected value was there all the time`
   if (step.value === undefined) return `${who} found nothing, although a text stood there`
   const isWritten = steps.some(
     ({ does, value, replaced }) => does === 'replace' && replaced !== false && value === step.value,
   )
-  if (!isWritten) return `${who} found a text that nobody had stored`
+  if (!isWritten) return `${who} found a text that was never stored`
   return `${who} found a text that did not stand there: a later one did, or another step stored in its place`
 }

@@ -188,6 +188,6 @@ async function race(open: () => Promise<CheckedRegister>, key: string, expected:
   const registers = await Promise.all(Array.from({ length: OWNERS }, open))
   const told = await Promise.all(registers.map((register, n) => register.replace(key, expected, `owner ${n}`, HOUR_MS)))
   const winners = told.flatMap((replaced, n) => (replaced ? [`owner ${n}`] : []))
-  equal(winners.length, 1, `one of ${OWNERS} must be told true, got ${winners.join(', ') || 'none'}`)
+  equal(winners.length, 1, `one of ${OWNERS} must get true, got ${winners.join(', ') || 'none'}`)
   equal((await registers[0]?.read(key))?.value, winners[0])
 }
