@@ -42,7 +42,7 @@ export function redisStore(options: RedisStoreOptions): TokenStore {
   const own = ownOptions(
     'The options of redisStore',
     options,
-    namesOf<RedisStoreOptions>({ client: true, subscriber: true, ...SHARED }),
+    namesOf<RedisStoreOptions>({ client: true, ...SHARED, subscriber: true }),
   )
   const register = redisRegister(own.client, own.subscriber)
   watch(own.client)
