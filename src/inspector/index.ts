@@ -3,4 +3,4 @@
  *
  * @module axios-evergreen/web/inspector
  */
-export { inspect, type InspectOptions } from './inspect.ts'
+export { inspect } from './inspect.ts'

@@ -12,10 +12,7 @@ import { joinTabs, type TabsPage } from './tabs.ts'
 /** Time between two updates of the panel, ms. */
 const FRAME_MS = 250
 
-export interface InspectOptions {
-  /** An axios instance whose requests the panel shows as dots. Its two interceptors are removed with the panel. */
-  api?: Pick<AxiosInstance, 'interceptors'> | undefined
-}
+type InspectOptions = NonNullable<Parameters<typeof inspect>[2]>
 
 /**
  * Shows a manager during development: the lifetime of its token as a bar, its phase and counts, its events, and the last minute on an axis.
@@ -32,13 +29,14 @@ export interface InspectOptions {
  * const stop = inspect(tokens, document.body, { api })
  * ```
  * @param parent An `HTMLElement`. It gets the panel as its last child. The panel follows the colour scheme of the page.
+ * @param options `api`: an axios instance whose requests the panel shows as dots. Its two interceptors are removed with the panel.
  * @returns A function that removes the panel and its listeners.
  * @throws {TypeError} naming the argument.
  */
 export function inspect(
   tokens: TokenManager,
   parent: { append(...nodes: never[]): void },
-  options: InspectOptions = {},
+  options: { api?: Pick<AxiosInstance, 'interceptors'> | undefined } = {},
 ): () => void {
   const { api } = checked(tokens, parent, options)
   const page = globalThis as unknown as Page

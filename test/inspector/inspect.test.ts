@@ -2,7 +2,7 @@
 import { expect, describe, it } from '@jest/globals'
 import axios from 'axios'
 import { createTokenManager, type TokenManager } from '../../src/index.ts'
-import { inspect, type InspectOptions } from '../../src/inspector/index.ts'
+import { inspect } from '../../src/inspector/index.ts'
 import { failureOf } from '../axios/support/turns.ts'
 
 /** The part of the page that these tests use. */
@@ -66,7 +66,8 @@ describe('given a panel that shows a manager', () => {
     expect(() => inspect(undefined as unknown as TokenManager, parent())).toThrow(/^tokens must be an object/)
     const tokens = { status: () => ({}), onAny: () => undefined } as unknown as TokenManager
     expect(() => inspect(tokens, null as unknown as Panel)).toThrow(/^parent\.append must be a function/)
-    const withOptions = (options: unknown) => () => inspect(tokens, parent(), options as InspectOptions)
+    const withOptions = (options: unknown) => () =>
+      inspect(tokens, parent(), options as NonNullable<Parameters<typeof inspect>[2]>)
     expect(withOptions(null)).toThrow(/^The options of inspect must be an object, got null/)
     expect(withOptions({ instance: axios })).toThrow(/^The options of inspect: there is no 'instance', use api$/)
     for (const api of [null, {}, { interceptors: { request: {} } }, 'api'])
