@@ -104,7 +104,7 @@ class PlainLogins implements Logins {
     if (!left) return { revoked: true }
     const { reason } = left
     if (held)
-      settings.events.anomaly('not-revoked', `The tokens of a login that has ended live on at the service (${reason})`)
+      settings.events.anomaly('not-revoked', `The tokens of an ended login are still valid at the service (${reason})`)
     return { revoked: false, reason }
   }
 

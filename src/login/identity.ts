@@ -1,20 +1,20 @@
-/** What is known of a login: what the record says of it, and who has it. */
+/** Identifies a login and its user, as far as both are known. */
 export interface Identity {
-  /** Made by whoever began the login. */
+  /** A random id, made by the manager that adopted the login. */
   readonly loginId?: string | undefined
   /** The number of the login in the record. 0: none. */
   readonly login?: number | undefined
-  /** The name that was given here. A fingerprint takes its time. */
+  /** The user's name as passed to `adopt()`. It is known before its fingerprint. */
   readonly name?: string | undefined
-  /** The fingerprint of the person. */
+  /** The fingerprint of the user. */
   readonly subject?: string | undefined
 }
 
 export type Sameness = 'same' | 'other' | 'unknown'
 
 /**
- * Whether two identities are those of one login, or of one person. The first fact that both have decides: an id that is the same, the number, the name, the
- * fingerprint. Two ids may be those of one login: each `adopt` of it makes one.
+ * Compares two identities. The first fact that both have decides: equal ids, the number, the name, the fingerprint. Different ids decide nothing, because
+ * each `adopt` of a login creates an id.
  */
 export function compare(one: Identity, other: Identity): Sameness {
   if (one.loginId !== undefined && one.loginId === other.loginId) return 'same'
@@ -24,18 +24,18 @@ export function compare(one: Identity, other: Identity): Sameness {
 }
 
 /**
- * Whether the login goes on that the manager has, by the way in which tokens arrive, and by what is known of whose they are. Unknown is never "the same" for
- * the requests of a login that an act replaced, and never "another" for a revocation.
+ * Whether the manager's login continues when tokens arrive, by their origin and by the result of `compare`. With an unknown user, requests of a replaced
+ * login never get the new tokens, and tokens of a replaced login are never revoked.
  */
 export const CONTINUES = {
-  /** By `adopt()`: only the name is known at once. */
+  /** Passed to `adopt()`: only the name is known synchronously. */
   adopted: { same: true, other: false, unknown: false },
-  /** By a token call of a session, and of a session whose end everybody has heard: then whoever comes may be anybody. */
+  /** Obtained by a session; and by a session whose end has been reported, so its next user may be another one. */
   obtained: { same: true, other: false, unknown: true },
   obtainedAfterEnd: { same: true, other: false, unknown: false },
-  /** In the record. As long as that has not told the number of this login, its person decides. */
+  /** Read from the record. Until the record has assigned a number to the current login, the user decides. */
   found: { same: true, other: false, unknown: true },
   foundUnreported: { same: true, other: false, unknown: false },
-  /** Of the tokens that an `adopt()` replaced: they are revoked only if they are known to be those of somebody else. */
+  /** Replaced by an `adopt()`: revoked only if they are known to be another user's. */
   replaced: { same: true, other: false, unknown: true },
 } as const satisfies Readonly<Record<string, Readonly<Record<Sameness, boolean>>>>

@@ -1,5 +1,5 @@
 /**
- * What sources of people's logins bring along.
+ * Login layers for sources whose tokens belong to a user.
  *
  * @module axios-evergreen/login
  */

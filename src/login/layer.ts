@@ -7,7 +7,7 @@ import type { LoginAccount } from './login-account.ts'
 import { LoginWatch } from './login-watch.ts'
 import { UserLogins } from './user-logins.ts'
 
-/** Only `kind` can be seen of a layer. @param keepsMs See `LoginCode`. */
+/** Creates a login layer. Only its `kind` is public. @param keepsMs See `LoginCode`. */
 export function loginLayer(kind: LoginLayer['kind'], rules: Rules, keepsMs: number): LoginLayer {
   const needsLogin = kind === 'person'
   const code: LoginCode<Account> = {

@@ -1,6 +1,6 @@
 import { type LoginReason, TokenError } from '../core/errors.ts'
 
-/** @param failure The response of the service, if that ended the login. */
+/** @param failure The response of the service, if it ended the login. */
 export function loginRequired(
   reason: LoginReason,
   { status, serviceCode }: { readonly status?: number; readonly serviceCode?: string } = {},
@@ -11,11 +11,11 @@ export function loginRequired(
 }
 
 const WHY: Readonly<Record<LoginReason, string>> = {
-  'none-yet': 'nobody has logged in, or the login is under another account, storeKey or prefix',
-  'logged-out': 'the person has logged out',
-  refused: 'the service refused the refresh token, or the access token',
+  'none-yet': 'no user has logged in, or the login is stored under another account, storeKey or prefix',
+  'logged-out': 'the user has logged out',
+  refused: 'the service rejected the refresh token, or the API rejected the access token',
   expired: 'the login has expired',
-  'in-doubt': 'the service refused a refresh token after a token call whose answer was lost',
-  interaction: 'the service asks for the person',
-  lost: 'the token store has lost the login or its last refresh token, in a failover or by a restored copy',
+  'in-doubt': 'the service rejected a refresh token after a token request whose response was lost',
+  interaction: 'the service requires user interaction',
+  lost: 'the token store has lost the login or its last refresh token, in a failover or a restore',
 }

@@ -8,19 +8,19 @@ import { SAYING } from '../core/token-source.ts'
 import type { Lease } from '../core/token-store.ts'
 import { loginRequired } from './login-required.ts'
 
-/** In one renewal a refresh token of a login is presented at most this often, if nobody knows what became of it. */
+/** How often one renewal presents a refresh token whose earlier presentations had no known outcome. */
 const MAX_DOUBTFUL = 3
 
-/** A refresh token that is refused in words that nobody knows is given up at this refusal, and not before this time. */
+/** A refresh token is retired after this many identical rejections with an unknown error code, and not before `LEAST_UNCLEAR_MS`. */
 const MAX_UNCLEAR = 3
 const LEAST_UNCLEAR_MS = 600_000
 
-/** From this failure in a row on, a login is tried once a minute: it may outlast an outage of hours. */
+/** From this number of consecutive failures on, the manager tries once a minute: a login must survive an outage of hours. */
 const MANY_FAILURES = 10
 
 /**
- * The rules for sources with `login: person`: only a person can obtain. A refresh token of a login is given up only because the service refuses it,
- * never because of doubt: if it was used, the login is lost already.
+ * Rules for sources with `login: person`, where only the user can obtain. A refresh token is retired only if the service rejects it, never because of doubt:
+ * if it was already used, the login is lost anyway.
  */
 export const LOGIN_RULES: Rules = {
   refreshShare: 0.75,
@@ -29,22 +29,25 @@ export const LOGIN_RULES: Rules = {
     if (reason !== undefined) return loginRequired(reason, error)
     if (judged && next === 'login' && !meanwhile?.newer) return loginRequired(reasonOf(suspicion, lease), error)
     const { loginReason, refreshToken } = detailsOf(error)
-    // `kept`: the error is about the login of another manager, which a function of the source has asked.
+    // `kept`: the error comes from another manager that the source called, and concerns that manager's login.
     const isOurs = error.code === 'ERR_LOGIN_REQUIRED' && refreshToken !== 'kept'
-    // A source of one's own may ask for a login without saying why.
+    // A custom source may require a login without a reason.
     return isOurs && loginReason === undefined ? errorWith(error, { loginReason: 'refused' }) : undefined
   },
 
   lackOf({ refreshToken }) {
     return refreshToken === undefined
-      ? ['no-refresh-token', `A login came without a refresh token, so it ends with its access token: ${ASK_FOR_IT}`]
+      ? [
+          'no-refresh-token',
+          `A login came without a refresh token, so it ends when its access token expires: ${ASK_FOR_IT}`,
+        ]
       : undefined
   },
 
-  /** The time is unknown if the store may have lost writes. */
+  /** `doubtAt` is 0 if the store may have lost writes. */
   inDoubt: (doubtAt) => ({ isLastResort: true, ...(doubtAt === 0 && { isRestored: true }) }),
 
-  /** The refresh token is presented although its computed end has passed: the clock of this machine may be wrong. */
+  /** Presents the refresh token even after its computed expiry: the clock of this machine may be wrong. */
   choose(lease, beforehand) {
     const { tokens, presentable, isLastResort } = lease
     if (!presentable || tokens?.refreshToken === undefined) return planWithoutLogin(lease, beforehand)
@@ -64,7 +67,7 @@ export const LOGIN_RULES: Rules = {
   },
 
   suspicionOf({ remainingMs, uncertaintyMs, attemptedBefore, met5xx, contested, storeReachable }) {
-    // A login is presented once after its end, because the clock of this machine may be wrong. So its end needs no other explanation.
+    // The manager presents an expired refresh token once, because the clock of this machine may be wrong. Its rejection needs no other explanation.
     if (remainingMs !== undefined && remainingMs <= 0) return undefined
     if (attemptedBefore || met5xx) return { evidence: 'own-unknown-outcome', severity: 'low' }
     if (contested) return { evidence: 'concurrent-use', severity: 'low' }
@@ -79,16 +82,16 @@ export const LOGIN_RULES: Rules = {
 function afterRefresh(error: TokenError, situation: Situation, policy: Policy): Consequence {
   const { loginReason } = detailsOf(error)
   if (loginReason !== undefined) return { fate: 'dead', next: 'login', reason: loginReason }
-  if (!isUnclear(error)) return afterClearAnswer(error, situation, policy)
-  const says = saidBy(error)
+  if (!isUnclear(error)) return afterClearResponse(error, situation, policy)
+  const says = rejectionKey(error)
   const { unclear } = situation.lease
   const isClearAtLast =
     unclear?.says === says && unclear.times + 1 >= MAX_UNCLEAR && unclear.sinceMs >= LEAST_UNCLEAR_MS
   if (isClearAtLast) return { fate: 'dead', next: 'login', reason: 'refused' }
-  return { ...afterClearAnswer(error, situation, policy), says }
+  return { ...afterClearResponse(error, situation, policy), says }
 }
 
-function afterClearAnswer(error: TokenError, situation: Situation, { graceMs }: Policy): Consequence {
+function afterClearResponse(error: TokenError, situation: Situation, { graceMs }: Policy): Consequence {
   const { presented = 1, lease } = situation
   const isReusable = graceMs === Infinity
   const again = isReusable || presented < MAX_DOUBTFUL ? 'retry' : 'stop'
@@ -108,7 +111,7 @@ function afterClearAnswer(error: TokenError, situation: Situation, { graceMs }: 
     case 'accepted':
     case 'unknown':
       if (isReusable) return { fate: 'keep', next: error.retryable ? 'retry' : 'stop' }
-      // The service may still be busy with the first presentation.
+      // The service may still be processing the first presentation.
       if (graceMs === 0 && isUsable(situation)) return { fate: 'doubtful', next: 'while-served' }
       return {
         fate: 'doubtful',
@@ -118,13 +121,13 @@ function afterClearAnswer(error: TokenError, situation: Situation, { graceMs }: 
   }
 }
 
-/** Whether a service that says the same for long means that the refresh token is dead (F203, F288). */
+/** Whether the same rejection, repeated for long enough, means that the refresh token is dead (F203, F288). */
 function isUnclear(error: TokenError): boolean {
   return saidOf(error) === 'rejected' || member(error, SAYING) !== undefined
 }
 
-/** What an unclear refusal says, to compare it with the next one (F277). */
-function saidBy(error: TokenError): string {
+/** A key to compare one unclear rejection with the next (F277). */
+function rejectionKey(error: TokenError): string {
   const { code, status, serviceCode } = error
   return [code, status, serviceCode, member(error, SAYING)].join(' ')
 }
@@ -133,7 +136,7 @@ function reasonOf(suspicion: Suspicion | undefined, { isRestored }: Situation['l
   if (!suspicion) return 'expired'
   const { evidence } = suspicion
   if (evidence !== 'own-unknown-outcome' && evidence !== 'concurrent-use') return 'refused'
-  // No token request had lost its response: the store has lost the refresh token that followed this one.
+  // No token request lost its response, so the store lost the successor of this refresh token.
   return isRestored ? 'lost' : 'in-doubt'
 }
 
@@ -147,14 +150,14 @@ function planWithoutLogin(lease: Lease, { usableMs, failures, isRejected = false
   return { ...NOTHING_FAILED, error, shared: next, ...(drops && { drops }), next }
 }
 
-const ASK_FOR_IT = 'ask for the scope offline_access, and give prompt=consent if the server wants it'
-const WITHOUT_REFRESH_TOKEN = 'the login had no refresh token, and has ended with its access token; '
+const ASK_FOR_IT = 'request the scope offline_access, with prompt=consent if the server requires it'
+const WITHOUT_REFRESH_TOKEN = 'the login had no refresh token, and its access token has expired; '
 
 const IN_DOUBT =
-  'The outcome of an earlier refresh is unknown: the manager presents its refresh token again as soon as the access token no longer serves'
+  'The outcome of an earlier refresh is unknown: the manager presents the refresh token again as soon as the access token has expired'
 
 const RESTORED =
-  'The shared token store has failed over, or was restored, and may have lost writes: the manager presents its refresh token as soon as the access token no longer serves'
+  'The shared token store has failed over, or was restored, and may have lost writes: the manager presents the refresh token as soon as the access token has expired'
 
 function reasonWithout({ missing, tokens }: Lease, isRejected: boolean): LoginReason {
   if (!tokens) return missing ?? 'none-yet'

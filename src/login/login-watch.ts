@@ -11,46 +11,46 @@ import { loginRequired } from './login-required.ts'
 import { PendingLogins } from './pending-logins.ts'
 
 type LoginChange = LoginEvents['loginChanged']
-/** What stored tokens say of their login. */
+/** The members of stored tokens that identify their login. */
 type StoredIdentity = Pick<StoredTokens, 'login' | 'loginId' | 'subject'>
 
-/** A request that began so many tokens ago has ended. */
+/** The number of access tokens kept per login. Requests with older tokens have ended. */
 const MOST_HELD = 8
-/** Those of eight logins. */
+/** The number of access tokens kept of ended logins. */
 const MOST_ENDED = 8 * MOST_HELD
 
-/** What a manager knows of its login, and tells its listeners. */
+/** Tracks the login of one manager and emits `loginChanged`. */
 export class LoginWatch implements LoginView {
   readonly #events: Events
-  /** The number of the login in the record; undefined until the manager has seen one. */
+  /** The number of the login in the record; undefined until the manager has read one. */
   #number: number | undefined
-  /** The record has not told the number of this login. Until then another number is that of another login. */
+  /** The record has not reported the number of this login yet. Until then, any number belongs to another login. */
   #isUnreported = false
-  /** A record with this id holds this login, whatever its number. */
+  /** A record with this id holds the current login, whatever its number. */
   #id: string | undefined
-  /** The fingerprint of the last person, as far as it is known. It outlives a logout. */
+  /** The fingerprint of the last user, if known. Survives a logout. */
   #subject: string | undefined
-  /** The name of whoever has the login, if it was given here: a fingerprint takes its time. */
+  /** The user's name as passed to `adopt()`. Known before its fingerprint. */
   #name: string | undefined
   #login: LoginChange['login'] | undefined
   #reason: LoginReason | undefined
-  /** Who has ended the last login, or would have to say so. */
+  /** Where the last login ended: the `by` of the next `required` event. */
   #requiredBy: LoginChange['by'] = 'here'
-  /** The last access tokens of this login, and of those that have ended. The last one stands first. */
+  /** The last access tokens of this login and of ended logins, newest first. */
   #held: readonly string[] = []
   #endedTokens: readonly string[] = []
-  /** The refresh token with which this login began, and the last eight since. */
+  /** The first refresh token of this login, and the last eight since. */
   #refreshTokens: readonly string[] = []
-  /** Until these logins have come, nobody hears that a login is required. */
+  /** While a login is pending, `required` is not emitted. */
   readonly pendingLogins = new PendingLogins()
   readonly #isAlone: boolean
-  /** Whether the source can obtain without a person, as a session can. */
+  /** Whether the source can obtain without the user, as a session can. */
   readonly #mayObtain: boolean
-  /** Why the login has ended, although its access token may still serve, and where. Nobody has been told yet. */
+  /** Why and where the login ended, although its access token may still be valid. Not reported yet. */
   loss: { readonly reason: LoginReason; readonly by: LoginChange['by'] } | undefined
   readonly generations = new LoginGenerations()
 
-  /** @param isAlone Whether there is no store that may hold a login. */
+  /** @param isAlone Whether no store can hold a login. */
   constructor(events: Events, mayObtain: boolean, isAlone: boolean) {
     this.#events = events
     this.#mayObtain = mayObtain
@@ -60,7 +60,7 @@ export class LoginWatch implements LoginView {
     this.#reason = 'none-yet'
   }
 
-  /** What `status()` says of the login. Nothing: it is not known yet. @param held The last tokens. */
+  /** The login members of `status()`. Empty: not known yet. @param held The last tokens. */
   statusWith(held?: Pick<HeldToken, 'living' | 'stored' | 'isRejected'>): Pick<LoginStatus, 'login' | 'loginReason'> {
     if (this.isPending) return { login: 'pending' }
     if (this.#login === undefined) return {}
@@ -70,11 +70,10 @@ export class LoginWatch implements LoginView {
       : { login: 'present' }
   }
 
-  /** Why the login is at its end, although the listeners are told only when the next caller asks. */
+  /** Why the login has ended, although listeners are notified only when the next caller needs a token. */
   #reasonOfEnd(held?: Pick<HeldToken, 'living' | 'stored' | 'isRejected'>): LoginReason | undefined {
     if (held?.living !== undefined) return undefined
     if (this.loss) return this.loss.reason
-    // Nothing can renew the token.
     if (this.#mayObtain || !held || held.stored.refreshToken !== undefined) return undefined
     return held.isRejected ? 'refused' : 'expired'
   }
@@ -83,7 +82,7 @@ export class LoginWatch implements LoginView {
     return this.#login === 'present'
   }
 
-  /** Why a login is required if the service refuses the session. */
+  /** The reason of `ERR_LOGIN_REQUIRED` if the service rejects the session. */
   get #reasonOfRefusal(): LoginReason {
     return this.isPresent ? 'refused' : (this.#reason ?? 'none-yet')
   }
@@ -92,7 +91,7 @@ export class LoginWatch implements LoginView {
     return loginRequired(reason, failure)
   }
 
-  /** The service refuses a session: whoever had it must log in. */
+  /** Maps the rejection of a session to `ERR_LOGIN_REQUIRED`. */
   errorOf(error: TokenError, exchange: Exchange): TokenError {
     const isRejected = error.code === 'ERR_CREDENTIALS_REJECTED' || error.code === 'ERR_LOGIN_REQUIRED'
     if (!this.#mayObtain || exchange === 'refresh' || !isRejected) return error
@@ -103,30 +102,30 @@ export class LoginWatch implements LoginView {
     return this.pendingLogins.isPending
   }
 
-  /** The last login that the record has told this manager of. */
+  /** The last login number that the manager read in the record. */
   get last(): number | undefined {
     return this.#number
   }
 
-  /** The number of the login that the manager has, if the record has told it. */
+  /** The number of the current login, if the record has reported it. */
   get number(): number | undefined {
     return this.#isUnreported ? undefined : this.last
   }
 
-  /** That of the last login with an id that the manager had. */
+  /** The id of the last login that had one. */
   get id(): string | undefined {
     return this.#id
   }
 
   /**
-   * The login of this manager as an act names it. A manager that has been told that a login is required has none, and names none: 0. One that has been
-   * told nothing means whatever the record holds (F362).
+   * The current login, as acts address it. A manager that requires a login addresses none: 0. A manager that does not know whether there is a login addresses
+   * whatever the record holds (F362).
    */
   get known(): KnownLogin {
     return { login: this.number ?? (this.#login === 'required' ? 0 : undefined), loginId: this.id }
   }
 
-  /** Whether the manager has been told whether there is a login. */
+  /** Whether the manager knows if there is a login. */
   get isKnown(): boolean {
     return this.#login !== undefined
   }
@@ -135,14 +134,13 @@ export class LoginWatch implements LoginView {
     return { name: this.#name, subject: this.#subject }
   }
 
-  /** Whether tokens that `adopt()` brings belong to the login of now, or to the last one, as far as that is known at once. */
+  /** Whether tokens passed to `adopt()` belong to the current or the last login, as far as that is known synchronously. */
   isAdoptedBySame(name: string | undefined): boolean {
     return CONTINUES.adopted[compare({ name: this.#name }, { name })]
   }
 
   /**
-   * Whether tokens that come into use belong to another login than the one that the manager knows. An adopted login has a number. What is obtained has none:
-   * there the person decides.
+   * Whether tokens about to be used belong to another login than the manager's. Adopted logins have a number. Obtained tokens have none, so the user decides.
    */
   isNext(tokens: StoredIdentity): boolean {
     if (this.isOther(tokens)) return true
@@ -150,36 +148,36 @@ export class LoginWatch implements LoginView {
     return this.#mayObtain && !row[compare({ subject: this.#subject }, { subject: tokens.subject })]
   }
 
-  /** Whether tokens of the record are those of another login than the one that the manager knows. Tokens of no number are private. */
+  /** Whether tokens of the record belong to another login than the manager's. Tokens without a number are private. */
   isOther({ login = 0, loginId, subject }: StoredIdentity): boolean {
     if (login === 0) return false
     if (!this.#isUnreported)
       return !CONTINUES.found[compare({ loginId: this.#id, login: this.#number }, { loginId, login })]
-    // Somebody has logged in elsewhere since.
+    // A user has logged in elsewhere since.
     const mine = this.#login === 'required' ? {} : { subject: this.#subject }
     return !CONTINUES.foundUnreported[compare({ loginId: this.#id, ...mine }, { loginId, subject })]
   }
 
-  /** The login ends, and its name with it: while that has no fingerprint, nothing would tell that the next login is of somebody else. */
+  /** Ends the login and clears the user's name: until the name had a fingerprint, another user's login would not be recognised as such. */
   end(): void {
     this.generations.end()
     this.#name = undefined
-    this.#passTokens()
+    this.#retireTokens()
   }
 
-  /** Another login takes its place. */
+  /** Another login replaces the current one. */
   next(): void {
     this.generations.replaced()
-    this.#passTokens()
+    this.#retireTokens()
   }
 
-  #passTokens(): void {
+  #retireTokens(): void {
     this.#endedTokens = [...this.#held, ...this.#endedTokens].slice(0, MOST_ENDED)
     this.#held = []
     this.#refreshTokens = []
   }
 
-  /** The login has these tokens from now on. */
+  /** Adds tokens to the current login. */
   held(accessToken: string, refreshToken?: string): void {
     this.#held = [accessToken, ...this.#held].slice(0, MOST_HELD)
     if (refreshToken === undefined || this.#refreshTokens.includes(refreshToken)) return
@@ -187,17 +185,17 @@ export class LoginWatch implements LoginView {
     this.#refreshTokens = first === refreshToken ? [first] : [first, ...spent.slice(1 - MOST_HELD), refreshToken]
   }
 
-  /** Whether a refresh token is that of the login that the manager has, or one that this login has spent. */
+  /** Whether the current login has, or has spent, this refresh token. */
   hasHad(refreshToken: string | undefined): boolean {
     return this.isPresent && !this.loss && refreshToken !== undefined && this.#refreshTokens.includes(refreshToken)
   }
 
-  /** Whether this access token belongs to a login that has ended. The same tokens may have been adopted again. */
+  /** Whether this access token belongs to an ended login. The same tokens may have been adopted again. */
   isOfEndedLogin(token: string): boolean {
     return this.#endedTokens.includes(token) && !this.#held.includes(token)
   }
 
-  /** Somebody has logged in through `adopt()`. */
+  /** A user logged in through `adopt()`. */
   began(name: string | undefined, loginId?: string): void {
     this.#isUnreported = true
     this.#id = loginId
@@ -205,16 +203,16 @@ export class LoginWatch implements LoginView {
     this.#present()
   }
 
-  /** The fingerprint of the person who has logged in is known: listeners hear of the login. */
-  named(subject: string | undefined): void {
+  /** Sets the fingerprint of the user who has logged in, and reports the login. */
+  setSubject(subject: string | undefined): void {
     const account = compare({ subject: this.#subject }, { subject })
     this.#subject = subject
     this.#emit({ login: 'present', by: 'here', account })
   }
 
-  /** The record has this login. @param isOwn Whether it is the one that the manager has, as far as it knows. */
-  know({ login = 0, loginId }: StoredIdentity, isOwn = true): void {
-    // The first login of a session has no number: later ones have.
+  /** Notes that the record has this login. @param isOwn Whether it is the manager's, as far as known. */
+  noteStored({ login = 0, loginId }: StoredIdentity, isOwn = true): void {
+    // The first login of a session has no number. Later ones have.
     if (login === 0 && this.#mayObtain) this.#number ??= 0
     if (login === 0) return
     this.#number = login
@@ -227,7 +225,7 @@ export class LoginWatch implements LoginView {
   seen(tokens: StoredIdentity, isOther: boolean, by: LoginChange['by'] = 'elsewhere'): void {
     const found = this.#foundBy(by)
     const isNews = isOther || this.#login !== 'present'
-    this.know(tokens)
+    this.noteStored(tokens)
     this.#present()
     const subject = tokens.subject ?? (isNews ? undefined : this.#subject)
     const account = compare({ subject: this.#subject }, { subject })
@@ -236,29 +234,28 @@ export class LoginWatch implements LoginView {
     if (isNews) this.#emit({ login: 'present', by: found, account })
   }
 
-  /** Nobody has just logged in or out if this manager finds in its store what it had not known (F386). */
+  /** A manager that first reads its store has not observed a login or logout, so the event is `by: 'store'` (F386). */
   #foundBy(by: LoginChange['by']): LoginChange['by'] {
     return by === 'elsewhere' && !this.isKnown ? 'store' : by
   }
 
-  /** The login has ended, as this manager hears now. Without a store nobody else can have ended it. */
+  /** Notes that the login has ended. Without a store, only this manager can have ended it. */
   lost(reason: LoginReason, by: LoginChange['by']): void {
-    // The first `by` stays: the manager may later read in the record that its own login has ended. Nobody elsewhere has ended it then.
+    // The first `by` stays. The manager may later read in the record that its login has ended, which is not an end elsewhere.
     this.loss = { reason, by: this.loss?.by ?? (this.#isAlone ? 'here' : by) }
   }
 
   /**
-   * The record holds tokens of this login that will not do for this renewal. If they can be refreshed, there is a login, and the manager may not have heard
-   * of one before; but a session may be that of somebody else by now. The next claim names it by its number: otherwise the record would give the same tokens
-   * again (F332).
+   * Notes tokens of the record that are unfit for this renewal. If they can be refreshed, there is a login, which may be news to the manager; a session may
+   * belong to another user by now. The next lease request names the login by its number: otherwise the record would return the same tokens again (F332).
    */
   skipped(tokens: StoredTokens): void {
     const isLogin = !this.#mayObtain && tokens.refreshToken !== undefined
     if (this.#login === undefined && isLogin) this.seen(tokens, false)
-    else this.know(tokens)
+    else this.noteStored(tokens)
   }
 
-  /** A login is required from now on. @param isAgain Whoever has seen that a login is pending is told again. */
+  /** A login is required. @param isAgain Whether to report it again, to listeners that saw a pending login. */
   required(reason: LoginReason, by: LoginChange['by'], isAgain = false): void {
     const isNews = isAgain || this.#login !== 'required'
     const found = this.#foundBy(by)
@@ -269,13 +266,13 @@ export class LoginWatch implements LoginView {
     if (isNews && !this.isPending) this.#reportRequired(reason)
   }
 
-  /** The login that was under way did not come. Whoever has seen that it is pending hears that it is required, if it is. */
-  missed(): void {
+  /** The pending login was not completed. Listeners that saw it pending are notified if a login is still required. */
+  abandoned(): void {
     if (this.#login === 'required' && this.#reason) this.#reportRequired(this.#reason)
   }
 
   #reportRequired(reason: LoginReason): void {
-    // Before the first login there is none that could be lost.
+    // Before the first login, no login can be lost.
     if (reason !== 'none-yet') this.generations.lossReported()
     this.#emit({ login: 'required', by: this.#requiredBy, account: 'unknown', reason })
   }
@@ -292,8 +289,8 @@ export class LoginWatch implements LoginView {
   }
 }
 
-/** A session obtains by itself again once somebody has logged in. */
+/** After the user has logged in, a session can obtain again without `adopt()`. */
 function sessionRejected(reason: LoginReason, { status, serviceCode }: TokenError): TokenError {
-  const message = `A login is required (${reason}: the service gives this session no token): log in, then call reset()`
+  const message = `A login is required (${reason}: the service issued no token for this session): log in, then call reset()`
   return new TokenError('ERR_LOGIN_REQUIRED', message, { loginReason: reason, status, serviceCode })
 }

@@ -3,7 +3,7 @@ import { areSame, type LeaseResult, type KnownLogin, type NewTokens, type Stored
 import { pauseForOther, POLL_MS } from '../core/other-owners.ts'
 import { Pauses } from '../core/pauses.ts'
 
-/** What an act ends in its manager: the login that it had at the call. */
+/** What an act ends in its manager: the login at the time of the call. */
 export interface EndedHere extends KnownLogin {
   /** The tokens that the manager held. */
   readonly held: StoredTokens | undefined
@@ -11,7 +11,7 @@ export interface EndedHere extends KnownLogin {
 
 /** What a logout found in the record. */
 export interface EndedLogin {
-  /** The last tokens of the login that has ended. */
+  /** The last tokens of the ended login. */
   readonly tokens: NewTokens | undefined
   /** The tokens of another login, which stays. */
   readonly other?: StoredTokens | undefined
@@ -20,9 +20,9 @@ export interface EndedLogin {
 }
 
 /**
- * Clears the record under a claim: no other owner is then in the middle of an exchange, whose tokens would outlive the logout.
+ * Clears the record under a lease. Then no other owner has an exchange in flight, whose tokens would outlive the logout.
  *
- * @param ended What the manager held is revoked if the record cannot be read, or has another login.
+ * @param ended Its `held` tokens are revoked if the record cannot be read, or has another login.
  */
 export async function endInRecord(account: Account, ended: EndedHere): Promise<EndedLogin> {
   const { held } = ended
@@ -31,7 +31,7 @@ export async function endInRecord(account: Account, ended: EndedHere): Promise<E
     const other = await clearRecord(account, ended)
     return { tokens: (lease.kind === 'granted' ? lease.tokens : undefined) ?? held, other }
   } catch (thrown) {
-    // A later claim must not find these tokens, should the store have lost only the first step.
+    // If the store has lost only the first step, a later lease must not find these tokens.
     await clearRecord(account, ended).catch(() => undefined)
     return { tokens: held, thrown }
   }
@@ -43,11 +43,11 @@ export async function clearRecord(
   { held, login, loginId }: EndedHere,
 ): Promise<StoredTokens | undefined> {
   const other = await record.clear(seenVersion, { login, loginId })
-  // Another manager has adopted the same tokens. They are revoked, so they end there, too.
+  // Another manager adopted the same tokens. They are revoked, so its login ends as well.
   return other && held && areSame(held, other) ? record.clear(other.version, { login: other.login }) : other
 }
 
-/** Waits while another owner makes an exchange, until its claim expires at the latest. */
+/** Waits while another owner has an exchange in flight, at most until its lease expires. */
 async function acquireForLogout(account: Account, { login, loginId }: EndedHere): Promise<LeaseResult> {
   const { record, owner, exchangeTimeoutMs, clock } = account.settings
   const pauses = new Pauses({ clock, holdsProcess: true })

@@ -4,41 +4,41 @@ import { internalsOf, type ManagerInternals } from '../core/manager-internals.ts
 import type { LoginManager } from '../core/token-manager.ts'
 import type { Lease, OpenableStore, StoreReports, TokenRecord, TokenStore } from '../core/token-store.ts'
 
-/** How often it is asked whether somebody has logged in elsewhere, and who opens the page, ms. */
+/** The interval of checks for a login elsewhere and for other pages, ms. */
 const CHECK_MS = 1_000
-/** How long an attempt to log in counts without a page, ms. */
+/** How long an attempt to log in blocks others before its page opens, ms. */
 const ATTEMPT_MS = 5_000
-/** How long the first page counts, ms. Each page that nobody answers doubles it. */
+/** How long the first page blocks others, ms. Each abandoned page doubles it. */
 const FIRST_PAGE_MS = 120_000
 const LONGEST_PAGE_MS = 600_000
 
-/** The record of the login reports the same. */
+/** The record of the login reports the same events. */
 const NO_REPORTS: StoreReports = { anomaly: () => undefined, storeUnavailable: () => undefined }
 
 /**
- * Lets one request at a time start the login of a person. The others wait for that login. A record of its own, which never holds a token, decides for all
- * processes: an attempt is a claim, and its page is the cool-down that follows.
+ * Lets one request at a time start a user's login; the other requests wait for that login. A separate record, which never holds a token, coordinates all
+ * processes: an attempt is a lease, and the open page is the cool-down that follows it.
  */
 export class OnePage {
   readonly #tokens: LoginManager
   readonly #access: ManagerInternals
-  /** Undefined: no other process has the login. */
+  /** Undefined: no other process shares the login. */
   readonly #record: TokenRecord | undefined
   readonly #owner = randomHex()
-  /** What this process does. Undefined: nothing, or another process does it. */
+  /** What this process has in progress. Undefined: nothing, or another process has it. */
   #own: 'attempt' | 'page' | undefined
   #lease: Lease | undefined
-  /** Until then the state is known, monotonic ms. */
+  /** The state is known until this instant, monotonic ms. */
   #until = -Infinity
-  /** Since the last login. */
+  /** The number of pages since the last login. */
   #pages = 0
   #checked: Promise<void> | undefined
   #checkedAt = -Infinity
-  #tell = (): void => undefined
-  /** Resolves when somebody has logged in, or the page is free. */
+  #resolveNews = (): void => undefined
+  /** Resolves when a user has logged in, or the page is free. */
   #news: Promise<void> | undefined
 
-  /** @param id Names the login in the store. @param onLogin Called when somebody has logged in. */
+  /** @param id Names the login in the store. @param onLogin Called when a user has logged in. */
   constructor(tokens: LoginManager, store: TokenStore | undefined, id: string, onLogin = (): void => undefined) {
     this.#tokens = tokens
     const access = internalsOf(tokens)
@@ -54,17 +54,17 @@ export class OnePage {
     })
   }
 
-  /** Whether the request may start a login. Then an attempt is under way. */
+  /** Whether the request may start a login. If so, an attempt has begun. */
   async opens(): Promise<boolean> {
     if (this.#now < this.#until || !(await this.#acquired())) return false
-    // Somebody may have logged in after this request was sent: then the claim was free again.
+    // A user may have logged in after this request was sent, and freed the lease.
     await this.#access.checkLogin?.()
     if (!this.#isLoggedIn) return true
     await this.end()
     return false
   }
 
-  /** @param breaksPage Whether a page that counts is no reason to refuse. */
+  /** @param breaksPage Whether to ignore an open page. */
   async #acquired(breaksPage = false): Promise<boolean> {
     const before = this.#own
     this.#own = 'attempt'
@@ -73,27 +73,27 @@ export class OnePage {
     const lease = await this.#record?.acquire(this.#owner, 0, ATTEMPT_MS, terms).catch(() => undefined)
     this.#lease = lease?.kind === 'granted' ? lease : undefined
     if (this.#lease) this.#pages = this.#lease.failures
-    // Without the store nobody can know of the others.
+    // Without the store, this process cannot know about others.
     if (this.#lease || !lease) return true
     this.#own = lease.kind === 'cooling' && lease.coolDown.failures === this.#pages ? before : undefined
     this.#until = this.#now + CHECK_MS
     return false
   }
 
-  /** The page opens now. One that a person asked for counts, too, unless another process has a page open. */
+  /** Records that the page is open. A page that the user requested counts as well, unless another process has a page open. */
   async opened(): Promise<void> {
     if (this.#own !== 'attempt' && !(await this.#acquired(this.#own === 'page'))) return
     const ms = Math.min(FIRST_PAGE_MS * 2 ** this.#pages, LONGEST_PAGE_MS)
     this.#pages += 1
     this.#own = 'page'
-    // Somebody else may log in, and out again.
+    // Another process may complete a login, and log out again.
     this.#until = this.#now + (this.#lease ? CHECK_MS : ms)
     const coolDown = { ms, isFirm: false, failures: this.#pages, code: 'ERR_LOGIN_REQUIRED' } as const
     const report = { fate: 'keep', shared: { kind: 'cool-down', ...coolDown } } as const
     if (this.#lease) await this.#record?.release(this.#lease, report).catch(() => undefined)
   }
 
-  /** The attempt of this process has failed. @param endsPage Whether its page is of no use any more, either. */
+  /** The attempt of this process has failed. @param endsPage Whether its page is useless as well. */
   failed(endsPage: boolean): void {
     if (this.#own === 'page' && endsPage) void this.end()
     if (this.#own !== 'attempt') return
@@ -102,10 +102,10 @@ export class OnePage {
     if (lease) void this.#record?.release(lease, { fate: 'keep' }).catch(() => undefined)
   }
 
-  /** Somebody has logged in, and the store knows. */
+  /** A user has logged in, and the store has the login. */
   async end(): Promise<void> {
     this.#forget(0)
-    // If the store does not answer, the claim ends by its time.
+    // If the store does not respond, the lease expires.
     await this.#record?.clear(0).catch(() => undefined)
   }
 
@@ -118,8 +118,8 @@ export class OnePage {
   }
 
   #wake(): void {
-    this.#tell()
-    this.#news = new Promise((resolve) => (this.#tell = resolve))
+    this.#resolveNews()
+    this.#news = new Promise((resolve) => (this.#resolveNews = resolve))
   }
 
   get #now(): number {
@@ -130,7 +130,7 @@ export class OnePage {
     return this.#tokens.status().login === 'present'
   }
 
-  /** Looks whether somebody has logged in elsewhere, unless that was done just now. */
+  /** Checks for a login elsewhere, at most once per `CHECK_MS`. */
   async check(): Promise<void> {
     const { checkLogin, maxWaitMs } = this.#access
     if (this.#now - this.#checkedAt >= CHECK_MS) {
@@ -140,13 +140,13 @@ export class OnePage {
     await this.#within(maxWaitMs, this.#checked)
   }
 
-  /** Waits until somebody may have logged in, here or elsewhere, or the page may be free. */
+  /** Waits until a user may have logged in, here or elsewhere, or the page may be free. */
   async news(ms: number, signal: AbortSignal | undefined): Promise<void> {
     if (!this.#isLoggedIn) await this.#within(Math.min(CHECK_MS, ms), this.#news, signal)
     if (!this.#isLoggedIn) await this.check()
   }
 
-  /** Waits no longer than this, and never rejects. */
+  /** Waits at most this long. Never rejects. */
   async #within(ms: number, work: Promise<void> | undefined, signal?: AbortSignal): Promise<void> {
     const limit = { clock: this.#access.clock, ms, signal, holdsProcess: true, atLimit: () => undefined }
     await withinLimit(Promise.resolve(work), limit).catch(() => undefined)

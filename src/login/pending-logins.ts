@@ -1,29 +1,29 @@
 import type { AdoptedGrant } from '../core/token-source.ts'
 
-/** What follows a promised login. */
+/** Callbacks of a promised login. */
 interface Promised {
-  /** The promise brings a login. `order` is that of the call. */
+  /** The promise resolved with a login. `order` is that of the call. */
   adopt(grant: AdoptedGrant, order: number): Promise<unknown>
-  /** The promise brings a login after a later act, which stands. */
-  overtaken(grant: AdoptedGrant): Promise<unknown>
-  /** No login came, and none is pending any more. */
-  missed(): void
+  /** The promise resolved with a login after a later act, which has precedence. */
+  superseded(grant: AdoptedGrant): Promise<unknown>
+  /** The promise resolved without a login, and no other login is pending. */
+  abandoned(): void
 }
 
 /**
- * The order of acts: `adopt`, `logout`, `reset`. A promised login is an act of its call, and takes effect when it settles. An act of a later call that has
- * taken effect by then stands over it (F363).
+ * Orders the acts `adopt`, `logout` and `reset`. A promised login counts from its call, and takes effect when the promise settles. It is superseded if an act
+ * that was called later has taken effect by then (F363).
  */
 export class PendingLogins {
   #calls = 0
-  /** The order of the promises that have not settled, and that no later act has overtaken. */
+  /** The orders of promises that are neither settled nor superseded. */
   readonly #pending = new Set<number>()
 
   get isPending(): boolean {
     return this.#pending.size > 0
   }
 
-  /** An act takes effect. @param order That of its call. Default: it is called now. @returns Whether it overtakes a login that was pending. */
+  /** Applies an act. @param order The order of its call. Default: called now. @returns Whether it superseded a pending login. */
   takesEffect(order = (this.#calls += 1)): boolean {
     const before = this.#pending.size
     for (const one of this.#pending) if (one <= order) this.#pending.delete(one)
@@ -37,10 +37,11 @@ export class PendingLogins {
     let act: Promise<unknown> | undefined
     try {
       const grant = await given
-      // The promise is no longer pending in the turn in which its act begins: nobody sees a moment between them.
-      if (grant !== undefined) act = this.#pending.has(order) ? promised.adopt(grant, order) : promised.overtaken(grant)
+      // The promise ends in the same turn in which its act begins, so no observer sees a moment between them.
+      if (grant !== undefined)
+        act = this.#pending.has(order) ? promised.adopt(grant, order) : promised.superseded(grant)
     } finally {
-      if (this.#pending.delete(order) && !this.isPending) promised.missed()
+      if (this.#pending.delete(order) && !this.isPending) promised.abandoned()
     }
     await act
   }

@@ -2,12 +2,12 @@ import type { LoginLayer } from '../core/login-layer.ts'
 import { loginLayer } from './layer.ts'
 import { LOGIN_RULES } from './login-rules.ts'
 
-/** A login keeps a refresh token that an answer does not replace, as RFC 6749, section 6, says. */
+/** A login keeps its refresh token if a response does not replace it (RFC 6749, section 6). */
 const KEEPS_MS = Infinity
 
 /**
- * For `login` of a source: only a person can obtain tokens, so `obtain` rejects with `ERR_LOGIN_REQUIRED`. The manager gives up a refresh token only if
- * the service refuses it, never because of doubt. `oauth2({ grant: 'login' })` and `mcpLogin` bring it along.
+ * For `login` of a source whose tokens only a user can obtain: `obtain` rejects with `ERR_LOGIN_REQUIRED`. The manager retires a refresh token only if the
+ * service rejects it, never because it may have been used. `oauth2({ grant: 'login' })` and `mcpLogin` include this layer.
  *
  * @example
  * ```ts

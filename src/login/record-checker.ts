@@ -6,21 +6,21 @@ import type { LoginAccount } from './login-account.ts'
 import { ASK_MS } from '../core/status.ts'
 import type { CheckResult } from '../core/token-store.ts'
 
-/** Looks in the record whether somebody has logged in or out elsewhere. A look makes no claim and no call. */
+/** Checks in the record whether a user has logged in or out elsewhere. A check takes no lease and makes no token request. */
 export class RecordChecker implements LoginChecker {
   readonly #account: LoginAccount
   readonly #host: Pick<LoginHost, 'isIdle'>
   readonly #logins: Pick<UserLogins, 'lost' | 'useStored'>
-  #noticing: Promise<void> | undefined
-  /** How many follow the login. */
+  #checking: Promise<void> | undefined
+  /** The number of followers of the login. */
   #followers = 0
-  /** Whether the store tells this manager of changes. */
+  /** Whether the store notifies this manager of changes. */
   #isNotified = false
-  /** Whether nobody has looked because a renewal ran, or a login was under way. */
+  /** Whether a check was skipped because a renewal was in flight or a login pending. */
   #isCheckPending = false
   #cancelCheck: (() => void) | undefined
   #stopWatching: (() => void) | undefined
-  /** The next request checks. One check a second is enough: a renewal is two changes. The store holds this function weakly. */
+  /** Makes the next request check. One check a second suffices: a renewal is two changes. The store holds this function weakly. */
   readonly #onChange = () => {
     const account = this.#account
     account.staleAt = Math.min(account.staleAt, account.settings.clock.monotonicNow() + ASK_MS)
@@ -35,7 +35,7 @@ export class RecordChecker implements LoginChecker {
   async check(): Promise<void> {
     const account = this.#account
     const { acts, login } = account
-    // Whoever had the login before is of no interest, unless the manager still serves that login.
+    // While a login is pending, the record is irrelevant unless the manager still uses the login before it.
     this.#isCheckPending = !this.#host.isIdle() || (login.isPending && account.current?.living === undefined)
     if (this.#isCheckPending) return
     const isLast = acts.noted()
@@ -44,10 +44,10 @@ export class RecordChecker implements LoginChecker {
     const found = await account.settings.record.check?.(seenVersion, login.number).catch(() => 'failed' as const)
     if (!this.#host.isIdle()) this.#isCheckPending = true
     else if (found === 'failed') this.#checkLater()
-    else if (found && account.seenVersion === seenVersion) this.#learn(found, isLast)
+    else if (found && account.seenVersion === seenVersion) this.#apply(found, isLast)
   }
 
-  /** What a look has waited for has ended. Nobody else would tell those who follow. */
+  /** Runs a check that was skipped. Nothing else would notify the followers. */
   resume(): void {
     if (this.#isCheckPending && this.#followers > 0) void this.check()
   }
@@ -62,8 +62,7 @@ export class RecordChecker implements LoginChecker {
     if (this.#followers > 0) this.#cancelCheck = this.#account.settings.clock.setTimer(() => void this.check(), ASK_MS)
   }
 
-  /** What the record has told. */
-  #learn(found: CheckResult, isLast: IsLast): void {
+  #apply(found: CheckResult, isLast: IsLast): void {
     if (found.kind === 'newer') this.#logins.useStored(found.tokens, isLast)
     else if (isLast() && this.#isEnd(found))
       this.#logins.lost(
@@ -74,31 +73,31 @@ export class RecordChecker implements LoginChecker {
       )
   }
 
-  /** An empty record says nothing of a session, but that somebody has logged out of the one that this manager uses. */
+  /** Whether a check result ends the login. An empty record means nothing to a session, unless the manager uses one and its user has logged out. */
   #isEnd(found: Exclude<CheckResult, { kind: 'newer' }>): boolean {
     const { login, settings } = this.#account
     return settings.needsLogin || found.kind === 'cooling' || (found.missing === 'logged-out' && login.isPresent)
   }
 
-  /** Looks whether the login has ended elsewhere, unless a renewal asks the record. Callers wait for it, so it never rejects. */
+  /** Checks whether the login has ended elsewhere, unless a renewal reads the record. Callers wait for it, so it never rejects. */
   checkOnce(): Promise<void> {
-    return (this.#noticing ??= this.check().finally(() => {
-      this.#noticing = undefined
+    return (this.#checking ??= this.check().finally(() => {
+      this.#checking = undefined
       this.learned()
     }))
   }
 
-  /** The manager has just learnt of its login, or has asked a store that is silent. */
+  /** Schedules the next check. Called after the manager has read the record, or the store has failed to respond. */
   learned(): void {
     const { clock, record, renewal, store } = this.#account.settings
-    // What the manager has learned may be older than its watch: the first check is due all the same.
+    // The manager's last reading may be older than its watch, so the first check is still due.
     const isWatched = this.#stopWatching !== undefined && record.isWatched?.() === true
     if (record.isWatched) this.#stopWatching ??= record.watch?.(this.#onChange)
     const needsChecks = store && !this.#isNotified && !isWatched
     this.#account.staleAt = needsChecks ? clock.monotonicNow() + renewal.maxStalenessMs : Infinity
   }
 
-  /** Looks now, whenever the record may have changed, and again if the store fails. @returns stop */
+  /** Checks now, whenever the record may have changed, and again after a failure of the store. @returns stop */
   follow(): () => void {
     this.#followers += 1
     void this.check()

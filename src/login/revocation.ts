@@ -4,17 +4,17 @@ import { reasonIn, revokeAtSource } from '../core/source-acts.ts'
 import type { LogoutResult } from '../core/login-port.ts'
 import type { NewTokens } from '../core/token-store.ts'
 
-/** Why tokens are good still, and what the source says about it. */
+/** Why tokens were not revoked. */
 interface Failure {
   readonly reason: (typeof REASONS)[number]
   readonly why: string
 }
 
-/** Calls of one revocation, the first included. */
+/** Requests of one revocation, the first included. */
 const MOST_TRIES = 3
-/** Nobody logs out more often than this while the service is away. */
+/** Tokens kept for a later revocation while the service is unavailable. */
 const MOST_UNREVOKED = 8
-/** The first one that applies counts: of `unavailable` the next logout can still make a success. */
+/** By precedence: the next logout may still succeed after `unavailable`. */
 const REASONS = ['unavailable', 'refused', 'no-endpoint'] as const
 
 /** Revokes these tokens, and those that an earlier logout could not revoke. Never rejects. */
@@ -22,7 +22,7 @@ export function revokeAll(account: Account, ended: readonly NewTokens[]): Promis
   return revoke(account, [...account.unrevoked.splice(0), ...ended])
 }
 
-/** Lets the source tell the service that these tokens are not wanted any more (RFC 7009). Never rejects. */
+/** Revokes tokens at the service, through the source (RFC 7009). Never rejects. */
 export async function revoke(account: Account, sets: readonly NewTokens[]): Promise<LogoutResult> {
   const { settings } = account
   if (sets.length === 0) return { revoked: false, reason: 'nothing' }
@@ -30,21 +30,21 @@ export async function revoke(account: Account, sets: readonly NewTokens[]): Prom
   const left = sets.filter((_, n) => failures[n]?.reason === 'unavailable')
   account.unrevoked = [...account.unrevoked, ...left].slice(-MOST_UNREVOKED)
   const reason = REASONS.find((one) => failures.some((failure) => failure?.reason === one))
-  const told = failures.find((failure) => failure?.reason === reason)
-  if (reason === undefined || !told) return { revoked: true }
-  const message = `The tokens of a login that has ended live on at the service (${reason}): ${told.why}`
+  const failed = failures.find((failure) => failure?.reason === reason)
+  if (reason === undefined || !failed) return { revoked: true }
+  const message = `The tokens of an ended login are still valid at the service (${reason}): ${failed.why}`
   settings.events.anomaly('not-revoked', message)
   return { revoked: false, reason }
 }
 
-/** Makes the calls for one set of tokens. @returns undefined if the service confirmed the revocation */
+/** Revokes one set of tokens. @returns undefined if the service confirmed the revocation */
 async function failureOf(settings: Settings, tokens: NewTokens): Promise<Failure | undefined> {
-  const left = await revokeAtSource(settings, tokens, (call) => tried(settings, call))
+  const left = await revokeAtSource(settings, tokens, (call) => withRetries(settings, call))
   return left && { reason: left.reason, why: left.error?.message ?? NO_REVOKE }
 }
 
-/** Calls again after a failure that may pass, as long as the time of one exchange allows. A pause keeps the process alive. */
-async function tried(settings: Settings, call: () => Promise<void>): Promise<void> {
+/** Retries temporary failures within the time of one exchange. The pauses keep the process alive. */
+async function withRetries(settings: Settings, call: () => Promise<void>): Promise<void> {
   const { clock, exchangeTimeoutMs, random, readThrown, retry } = settings
   const endAt = clock.monotonicNow() + exchangeTimeoutMs
   for (let attempt = 1; ; attempt += 1) {
@@ -62,4 +62,4 @@ async function tried(settings: Settings, call: () => Promise<void>): Promise<voi
   }
 }
 
-const NO_REVOKE = 'the source has no revoke; oauth2 has one if it is given revocationEndpoint, or issuer'
+const NO_REVOKE = 'the source has no revoke; oauth2 has one if revocationEndpoint or issuer is set'

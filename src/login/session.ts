@@ -3,10 +3,10 @@ import type { LoginLayer } from '../core/login-layer.ts'
 import type { Rules } from '../core/situation.ts'
 import { loginLayer } from './layer.ts'
 
-/** A session that was refused is asked again at most this often, ms: a person may have logged in. */
+/** The pause between two attempts with a rejected session, ms. The user may have logged in meanwhile. */
 const SESSION_COOL_DOWN_MS = 10_000
 
-/** A session obtains as credentials do, as long as its login lasts. */
+/** The rules of credentials, with a shorter cool-down after the session is rejected. */
 export const SESSION_RULES: Rules = {
   ...CREDENTIAL_RULES,
   consequenceOf(error, situation, policy) {
@@ -17,9 +17,9 @@ export const SESSION_RULES: Rules = {
 }
 
 /**
- * For `login` of a source: a person has begun a session, such as a cookie, and `obtain` asks it for a token. If the service refuses that
- * (`ERR_CREDENTIALS_REJECTED`, `ERR_LOGIN_REQUIRED`), a login is required. The manager asks again when a caller asks, at most once in 10 s, and at once after
- * `reset()`.
+ * For `login` of a source whose user has a session, such as a cookie: `obtain` exchanges the session for a token. If the service rejects the session
+ * (`ERR_CREDENTIALS_REJECTED`, `ERR_LOGIN_REQUIRED`), a login is required. The manager then tries again for the next caller, at most once in 10 s, and
+ * immediately after `reset()`.
  *
  * @example
  * ```ts

@@ -20,17 +20,17 @@ interface LoginStart {
   readonly isLast: IsLast
 }
 
-/** What an act ends here. */
+/** What an act ends in this manager. */
 interface Ended extends EndedHere {
-  /** What the exchange in flight still brings. A refresh token that it has replaced is of no use any more. */
+  /** Tokens that the exchange in flight may still return. They supersede the refresh token that it presented. */
   readonly lateTokens: readonly NewTokens[]
-  /** Who had the login. */
+  /** The user of the login that ends. */
   readonly user: Identity
-  /** The act has overtaken a login that was pending. */
+  /** Whether the act superseded a pending login. */
   readonly wasPending: boolean
 }
 
-/** Performs the acts of one manager, and does what those of others mean for it. `LoginWatch` knows what the listeners know. */
+/** Performs the acts of one manager, and applies the acts of other owners. `LoginWatch` tracks what listeners were notified of. */
 export class UserLogins implements Logins {
   readonly #account: LoginAccount
   readonly #host: LoginHost
@@ -40,29 +40,29 @@ export class UserLogins implements Logins {
     this.#host = host
   }
 
-  /** An act of its call that takes effect when the promise settles. Until then the login is pending. */
+  /** Adopts a login when its promise settles. The act counts from its call, and the login is pending until then. */
   async adoptPromised(given: PromiseLike<AdoptedGrant | undefined>): Promise<void> {
-    // Nobody may be waiting.
+    // The caller may ignore the result.
     const promise = Promise.resolve(given)
     promise.catch(() => undefined)
     this.#checkOpen()
     const { login } = this.#account
-    // No login came: what waited for it goes on.
-    const missed = () => {
+    // No login came: resumes what waited for it.
+    const abandoned = () => {
       if (this.#account.isClosed) return
-      login.missed()
+      login.abandoned()
       this.#host.resume()
     }
     await login.pendingLogins.add(promise, {
       adopt: (grant, order) => this.adopt(grant, order),
-      overtaken: (grant) => this.discard(grant),
-      missed,
+      superseded: (grant) => this.discard(grant),
+      abandoned,
     })
   }
 
   /**
-   * Revokes a login that came too late. A login of the same user, or of one who is not known to be another, may have taken its place: some services end
-   * the whole grant, and that login with it.
+   * Revokes a login that came too late, unless the current login belongs to the same or an unknown user: some services end the whole grant, and the current
+   * login with it.
    */
   async discard(given: AdoptedGrant): Promise<void> {
     const grant = readAdopted(given)
@@ -76,7 +76,7 @@ export class UserLogins implements Logins {
     if (this.#account.isClosed) throw this.#host.denial('closed')
   }
 
-  /** @param order That of the call, if the login was promised. @throws {TypeError} naming the member. */
+  /** @param order The order of the call, if the login was promised. @throws {TypeError} naming the member. */
   adopt(given: AdoptedGrant, order?: number): Promise<void> {
     const grant = readAdopted(given)
     const account = this.#account
@@ -85,7 +85,7 @@ export class UserLogins implements Logins {
     this.#checkOpen()
     if (login.hasHad(grant.refreshToken)) return this.#adoptSame(grant, order)
     const before = this.#ending(order)
-    if (!login.isAdoptedBySame(grant.subject)) this.#makeWay()
+    if (!login.isAdoptedBySame(grant.subject)) this.#supersede()
     host.forget()
     account.spent = undefined
     account.discarded = []
@@ -93,14 +93,14 @@ export class UserLogins implements Logins {
     const beganAt = settings.tokenClock.now()
     const stored = acts.begin((isLast) => this.#store(grant, before, { loginId, beganAt, isLast }))
     login.began(grant.subject, loginId)
-    if (grant.subject === undefined) login.named(undefined)
+    if (grant.subject === undefined) login.setSubject(undefined)
     const lack = settings.rules.lackOf?.(grant)
     if (lack) settings.events.anomaly(...lack)
     host.use({ ...newTokens(grant, account), version: account.seenVersion })
     return stored
   }
 
-  /** This manager has the login already. Only a newer access token of its refresh token is news. */
+  /** Adopts a login that this manager already has. Only a newer access token for the same refresh token changes anything. */
   #adoptSame(grant: Readonly<TokenGrant>, order?: number): Promise<void> {
     const account = this.#account
     const { acts, login, settings } = account
@@ -113,7 +113,7 @@ export class UserLogins implements Logins {
     this.#host.forget()
     this.#host.use(tokens)
     return acts.begin(async (isLast) =>
-      login.know(await settings.record.adopt(account.seenVersion, tokens, true), isLast()),
+      login.noteStored(await settings.record.adopt(account.seenVersion, tokens, true), isLast()),
     )
   }
 
@@ -123,7 +123,7 @@ export class UserLogins implements Logins {
     const { login, settings } = account
     const { record, source, tokenClock } = settings
     const subject = await subjectOf(source, grant)
-    if (grant.subject !== undefined && isLast()) login.named(subject)
+    if (grant.subject !== undefined && isLast()) login.setSubject(subject)
     const replaced = await this.#replacedBy({ name: grant.subject, subject }, before)
     const tokens = { ...newTokens(grant, account, tokenClock.now() - beganAt, subject), loginId }
     let known: AdoptedTokens['known']
@@ -135,13 +135,13 @@ export class UserLogins implements Logins {
         return
       }
       account.seenVersion = Math.max(stored.version, account.seenVersion)
-      login.know(stored, isLast())
+      login.noteStored(stored, isLast())
     } finally {
       if (replaced && !known) void this.#revokeLater(replaced, before)
     }
   }
 
-  /** The record knows the login, which is none of now: what has become of it counts here, too. */
+  /** The record knows the adopted login, which is not a new one: applies what has become of it. */
   #join({ known, ...tokens }: AdoptedTokens, isLast: IsLast): void {
     const { login, isClosed } = this.#account
     if (!isLast() || isClosed) return
@@ -151,27 +151,27 @@ export class UserLogins implements Logins {
       return
     }
     if (known === 'ended') return void this.lost(loginRequired('logged-out'), 'elsewhere')
-    login.know(tokens)
+    login.noteStored(tokens)
     this.#host.use(tokens)
   }
 
-  /** The tokens that a login of another known person replaces. The record may have newer ones than the manager, or has them alone. */
+  /** The tokens of another known user that the new login replaces. The record may have newer ones than the manager, or the only ones. */
   async #replacedBy(user: Identity, { held, user: before }: Ended): Promise<NewTokens | undefined> {
     const { login, seenVersion, settings } = this.#account
     if (held && !isReplaced(before, user)) return undefined
     if (user.subject === undefined) return held
-    const looked = await settings.record.check?.(seenVersion, login.last).catch(() => undefined)
-    if (looked?.kind !== 'newer') return held
-    return isReplaced(looked.tokens, user) ? looked.tokens : undefined
+    const checked = await settings.record.check?.(seenVersion, login.last).catch(() => undefined)
+    if (checked?.kind !== 'newer') return held
+    return isReplaced(checked.tokens, user) ? checked.tokens : undefined
   }
 
-  /** Nobody waits for it. The exchange in flight may still bring tokens of the login that was replaced. */
+  /** Revokes in the background. The exchange in flight may still return tokens of the replaced login. */
   async #revokeLater(replaced: NewTokens, { lateTokens }: Ended): Promise<void> {
     await this.#host.afterExchange(() => Promise.resolve())
     await revoke(this.#account, lateTokens.length > 0 ? lateTokens : [replaced])
   }
 
-  /** An act begins: what the exchange in flight brings belongs to the login before it. */
+  /** Begins an act. What the exchange in flight returns belongs to the login before the act. */
   #ending(order?: number): Ended {
     const account = this.#account
     const { login, current, lateTokens } = account
@@ -180,7 +180,7 @@ export class UserLogins implements Logins {
     return { held: current?.stored, ...login.known, lateTokens, user: login.user, wasPending }
   }
 
-  /** Ends the login here, at once. */
+  /** Ends the login in this manager, synchronously. */
   #forget(): Ended {
     const { login } = this.#account
     const ended = this.#ending()
@@ -198,7 +198,7 @@ export class UserLogins implements Logins {
     await resetSource(this.#account, this.#host, cleared)
   }
 
-  /** In the record and at the service the login ends as soon as no exchange is in flight. */
+  /** Ends the login. In the record and at the service, it ends as soon as no exchange is in flight. */
   async logout(): Promise<LogoutResult> {
     const { acts, settings } = this.#account
     const { source } = settings
@@ -217,19 +217,19 @@ export class UserLogins implements Logins {
     return result
   }
 
-  /** Tokens of the record came. Listeners learn of a login elsewhere before any caller gets its token. */
+  /** Notes tokens of the record. Listeners are notified of a login elsewhere before any caller gets its token. */
   use(tokens: StoredTokens, by: 'here' | 'elsewhere' = 'elsewhere'): void {
     const { login, current } = this.#account
-    // The store may have our own login only now, because it was unreachable.
+    // The store may return our own login only now, because it was unavailable.
     const isOther = !current?.isOf(tokens) && login.isNext(tokens)
-    if (isOther) this.#makeWay()
+    if (isOther) this.#supersede()
     login.seen(tokens, isOther, by)
   }
 
   /**
-   * A login is required. An access token that still serves is kept, unless the API has refused it, or the person has logged out.
+   * The login is lost. A valid access token stays in use, unless the API has rejected it, or the user has logged out.
    *
-   * @returns For how long an access token still serves, ms; undefined: none does.
+   * @returns How long an access token remains valid, ms; undefined: none is valid.
    */
   lost({ loginReason = 'refused' }: TokenError, by: 'here' | 'elsewhere'): number | undefined {
     this.#account.login.lost(loginReason, by)
@@ -238,20 +238,20 @@ export class UserLogins implements Logins {
     return current?.living === undefined ? undefined : current.remainingMs
   }
 
-  /** Of a login that is lost: ends it if nobody may use its access token any more, and tells the listeners as soon as that token serves no longer. */
+  /** Ends a lost login once its access token is unusable, and notifies the listeners once that token is no longer valid. */
   concludeLoss(): void {
     const account = this.#account
     const { login } = account
     const { loss } = login
     if (!loss) return
-    const { hasStarted: hasBegun, isAwaited } = login.generations
+    const { hasStarted, isAwaited } = login.generations
     const isEnd = account.current?.isRejected === true || loss.reason === 'logged-out'
-    // If everybody has heard of the loss already, who has asked since waits for the next login.
-    if (isEnd && hasBegun && !isAwaited) this.#end(loss.reason)
+    // If the loss was already reported, callers since then wait for the next login.
+    if (isEnd && hasStarted && !isAwaited) this.#end(loss.reason)
     if (account.current?.living === undefined) login.required(loss.reason, loss.by)
   }
 
-  /** The manager has stopped: the access token is dropped, even if it still lives. Requests that carry it get none of a later login. */
+  /** The manager has stopped. Drops the access token, even a valid one. Requests that carry it get no token of a later login. */
   stop(by: 'here' | 'elsewhere'): void {
     const { login } = this.#account
     login.end()
@@ -259,7 +259,7 @@ export class UserLogins implements Logins {
     login.required('refused', by)
   }
 
-  /** Uses the tokens of a login that the record has, unless an act came since the manager asked. */
+  /** Uses a login found in the record, unless an act came after the check. */
   useStored(tokens: StoredTokens | undefined, isLast: IsLast): void {
     if (!tokens || !isLast() || this.#account.isClosed) return
     this.use(tokens)
@@ -268,25 +268,25 @@ export class UserLogins implements Logins {
 
   #end(reason: LoginReason): void {
     this.#account.login.end()
-    this.#leave(reason)
+    this.#dismissCallers(reason)
   }
 
-  /** Another login comes. Nothing makes way for the first one that this manager hears of: whoever has asked gets it. */
-  #makeWay(): void {
+  /** Another login replaces the current one. The first login that this manager learns of replaces none, so pending callers get it. */
+  #supersede(): void {
     const { login } = this.#account
     if (!login.generations.hasStarted) return
     login.next()
-    this.#leave('logged-out')
+    this.#dismissCallers('logged-out')
   }
 
-  /** Requests of the login that has ended must get no token of a later one. Its callers wait no longer. */
-  #leave(reason: LoginReason): void {
+  /** Requests of the ended login must get no token of a later one. Its callers are rejected. */
+  #dismissCallers(reason: LoginReason): void {
     this.#account.current = undefined
     this.#host.room.dismiss(loginRequired(reason), Infinity, this.#account.login.generations.first)
   }
 }
 
-/** Whether one login makes way for that of somebody else: then its tokens are revoked. */
+/** Whether a login of another user replaces this one, so its tokens are revoked. */
 function isReplaced({ name, subject }: Identity, by: Identity): boolean {
   return !CONTINUES.replaced[compare({ name, subject }, by)]
 }

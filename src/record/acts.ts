@@ -4,17 +4,17 @@ import type { Change, Reading, RecordState } from './record-shape.ts'
 import { bare, EMPTY, settled } from './record-state.ts'
 import { type Seen, tokensIn } from './record-views.ts'
 
-/** The record keeps the ids of so many logins that have ended. */
+/** The number of ended logins whose ids the record keeps. */
 const MOST_ENDED = 8
 
-/** Forgets tokens, claims and cool-downs, unless they are those of another login. Earlier claims bring nothing any more. */
+/** Clears tokens, lease and cool-down, unless they belong to another login. Earlier leases can no longer store tokens. */
 export function clear(stored: RecordState | undefined, seen: Seen, reading: Reading): Change<StoredTokens | undefined> {
   const state = stored ?? EMPTY
-  if (state.pair && isOfOther(state, seen)) return { answer: tokensIn(state, state.pair, reading.now) }
-  return { state: cleared(stored, seen.seenVersion, reading), answer: undefined }
+  if (state.pair && isOfOther(state, seen)) return { result: tokensIn(state, state.pair, reading.now) }
+  return { state: cleared(stored, seen.seenVersion, reading), result: undefined }
 }
 
-/** Versions and fences keep growing, and members of later releases go on. */
+/** Versions and fences keep growing. Members that a later release added are kept. */
 function cleared(stored: RecordState | undefined, seenVersion: number, { now, epoch }: Reading): RecordState {
   const { version, fence, overlaps, claim: lease, login, loginId, ended = [] } = stored ?? EMPTY
   const clearedFence = Math.max(fence + 1, Math.floor(now))
@@ -23,9 +23,9 @@ function cleared(stored: RecordState | undefined, seenVersion: number, { now, ep
     version: Math.max(version, seenVersion) + 1,
     fence: clearedFence,
     clearedFence,
-    // The exchange of the forgotten claim may still be in flight.
+    // The exchange under the cleared lease may still be in flight.
     overlaps: overlaps || lease?.settled === false,
-    // Not below the clock: after a loss, the number of an earlier login must not come again.
+    // Not below the clock: after lost writes, the number of an earlier login must not be reused.
     login: Math.max(login + 1, Math.floor(now)),
     subject: undefined,
     loginId: undefined,
@@ -41,10 +41,10 @@ function cleared(stored: RecordState | undefined, seenVersion: number, { now, ep
 }
 
 /**
- * Stores tokens that came from elsewhere. Earlier claims bring nothing any more.
+ * Stores tokens that came from outside, such as those of a login. Earlier leases can no longer store tokens.
  *
- * @param first Of the first try to store these tokens: the epoch of the register, and the instant of the login by its clock. Later tries do not make the
- * login a later one.
+ * @param first The first attempt to store these tokens: the epoch of the register, and the instant of the login by its clock. A later attempt does not make
+ * the login later.
  */
 export function adopt(
   stored: RecordState | undefined,
@@ -56,8 +56,7 @@ export function adopt(
   const known = joined(stored, bare(tokens), reading)
   if (known) return known
   const empty = cleared(stored, seenVersion, bare({ ...reading, now }))
-  // After a loss versions begin again. An owner that has seen a higher one would drop these tokens as those of an older copy, and nobody can get
-  // them again.
+  // After lost writes, versions start over. An owner that has seen a higher version would drop these tokens as an older copy, and a login cannot be repeated.
   const version = Math.max(empty.version, Math.floor(reading.now / 1_000))
   const fence = empty.fence + 1
   const isSame = stored?.pair !== undefined && tokens.subject !== undefined && tokens.subject === stored.subject

@@ -2,10 +2,10 @@ import type { AdoptedTokens, NewTokens } from '../core/token-store.ts'
 import type { Change, Pair, Reading, RecordState } from './record-shape.ts'
 import { leftOf, tokensIn } from './record-views.ts'
 
-/** The record keeps so many fingerprints of the tokens that a login has spent, and twice as many of earlier logins. */
+/** The number of fingerprints kept of a login's spent refresh tokens. Of earlier logins, twice as many are kept. */
 const MOST_SPENT = 8
 
-/** Those of a login after it has renewed its pair. */
+/** The spent fingerprints after a renewal. */
 export function spentAfter({ pair, spent = [] }: RecordState, tokens: NewTokens): readonly string[] {
   const fingerprint = pair?.fingerprint
   return fingerprint === undefined || fingerprint === tokens.fingerprint
@@ -13,14 +13,14 @@ export function spentAfter({ pair, spent = [] }: RecordState, tokens: NewTokens)
     : [fingerprint, ...spent].slice(0, MOST_SPENT)
 }
 
-/** Those of the logins that have ended, this one included. */
+/** The fingerprints of ended logins, including this one. */
 export function pastAfter({ began, pair, spent = [], past = [] }: RecordState): readonly string[] {
   const all = [began, pair?.fingerprint, ...spent, ...past].filter((one) => one !== undefined)
   return [...new Set(all)].slice(0, 2 * MOST_SPENT)
 }
 
 /**
- * Whether tokens that are adopted belong to a login that the record knows: then nothing changes, but that a newer access token of the very refresh token is taken.
+ * Handles adopted tokens of a login that the record knows. Nothing changes, except that a newer access token for the current refresh token is stored.
  *
  * @returns undefined: it is another login.
  */
@@ -34,14 +34,14 @@ export function joined(
   const { pair, began, spent = [], past = [] } = stored
   const isThis = [began, pair?.fingerprint, ...spent].includes(fingerprint)
   if (!isThis && !past.includes(fingerprint)) return undefined
-  if (!pair) return { answer: { ...tokens, version: stored.version, known: 'ended' } }
-  if (!isThis) return { answer: { ...tokensIn(stored, pair, now), known: 'replaced' } }
+  if (!pair) return { result: { ...tokens, version: stored.version, known: 'ended' } }
+  if (!isThis) return { result: { ...tokensIn(stored, pair, now), known: 'replaced' } }
   const state = pair.fingerprint === fingerprint ? withAccess(stored, pair, tokens, now) : undefined
   const current = state?.pair ?? pair
-  return { state, answer: { ...tokensIn(state ?? stored, current, now), known: 'same' } }
+  return { state, result: { ...tokensIn(state ?? stored, current, now), known: 'same' } }
 }
 
-/** A refresh token that stays good brings one access token after the other. */
+/** A refresh token that is not rotated yields several access tokens. */
 function withAccess(stored: RecordState, pair: Pair, tokens: NewTokens, now: number): RecordState | undefined {
   const { accessToken, accessLifetimeMs, accessRemainingMs } = tokens
   const isNewer = accessToken !== '' && accessRemainingMs > leftOf({ at: pair.at, ms: pair.accessMs }, now)

@@ -3,27 +3,27 @@ import type { LeaseTerms } from '../core/token-store.ts'
 import type { Pair, Reading, RecordState } from './record-shape.ts'
 import { CLOCK_SLACK_MS, leftOf } from './record-views.ts'
 
-/** In a new epoch the register may have lost writes: the refresh token may be spent. The access token still serves. */
+/** Moves a record to the current epoch. The register may have lost writes, so its refresh token may be spent. The access token stays valid. */
 export function inEpoch(state: RecordState, { now, epoch, epochAt = now }: Reading): RecordState {
   if (epoch === undefined || epoch === state.epoch) return state
   const { pair } = state
   return { ...state, epoch, pair: pair && state.epoch !== undefined ? lostSince(pair, epochAt) : pair }
 }
 
-/** The refresh token of a pair may be spent, although its owner was told: the register has lost that write. @param at When an owner first saw this. */
+/** Marks a token set whose refresh token may be spent, because the register has lost the write of its successor. @param at When an owner first saw this. */
 export function lostSince(pair: Pair, at: number): Pair {
   return { ...doubted(pair, 0), lossAt: Math.min(at, pair.lossAt ?? at) }
 }
 
 /**
- * Whoever reads a record that is older than what it has seen writes back what it has seen.
+ * Merges what an owner has seen into an older record. The owner writes the result back.
  *
- * @returns The record of now, in its epoch.
+ * @returns The current record, in its epoch.
  */
 export function withSeen(stored: RecordState, seen: RecordState | undefined, reading: Reading): RecordState {
   const state = inEpoch(stored, reading)
   if (!seen || !isOlder(stored, seen)) return state
-  // Another owner may have seen a newer pair still.
+  // Another owner may have seen a newer token set still.
   const pair = seen.pair && lostSince(seen.pair, state.pair?.lossAt ?? reading.now)
   const { fence, overlaps, claim: lease, rest, epoch } = state
   return {
@@ -38,22 +38,21 @@ export function withSeen(stored: RecordState, seen: RecordState | undefined, rea
 }
 
 /**
- * Whether a record comes from before another one. Versions and fences alone do not say so: after a loss they begin again at the clock, which may have been set
- * back. So it is a login that this owner knows. A record without a pair may be that of a logout after a loss.
+ * Whether a record is older than another one. Versions and fences alone do not decide: after lost writes they restart at the clock, which may have been set
+ * back. So the record must also hold a login that this owner knows. A record without tokens may result from a logout after the loss.
  */
 export function isOlder({ version, pair, clearedFence, loginId }: RecordState, seen: RecordState): boolean {
   const isKnown = loginId === seen.loginId || (loginId !== undefined && seen.ended?.includes(loginId) === true)
   return pair !== undefined && isKnown && version < seen.version && Math.max(pair.fence, clearedFence) < orderOf(seen)
 }
 
-/** The fence of what the record tells last: that of its pair, or of a `clear`. */
+/** The fence of the last change: that of the token set, or of a `clear`. */
 function orderOf({ pair, clearedFence }: RecordState): number {
   return Math.max(pair?.fence ?? 0, clearedFence)
 }
 
 /**
- * For how long nobody presents the refresh token of a login, ms: as long as the owners need to look into the record. One of them may have its successor, and
- * writes that back.
+ * How long no owner presents the refresh token of a login, ms. Within this time every owner checks the record, and one that has the successor writes it back.
  */
 export function lossWaitMs(
   { pair }: RecordState,

@@ -2,32 +2,32 @@ import type { Fate } from '../core/refresh-fate.ts'
 import type { CoolDown } from '../core/token-store.ts'
 
 /**
- * The record of one account, as plain JSON data. Instants (`at`) are told by the one clock that all owners of the record share. That clock
- * may be set back. So each instant has a duration beside it, and the rules trust no instant for longer than that.
+ * The record of one account, as plain JSON data. Instants (`at`) are read from the one clock that all owners of the record share. That clock may be set back,
+ * so each instant comes with a duration, and no rule trusts an instant for longer than that.
  */
 export interface RecordState {
   readonly version: number
-  /** The fence of the last granted claim. Fences only grow, even if the record is lost: no fence is below the clock's time. */
+  /** The fence of the last granted lease. Fences only grow, even if the record is lost: no fence is below the clock's time. */
   readonly fence: number
-  /** `clear` has outdated all claims up to this fence. */
+  /** `clear` has invalidated all leases up to this fence. */
   readonly clearedFence: number
-  /** Another exchange may still be in flight, e.g. because a claim expired unsettled. */
+  /** Another exchange may still be in flight, for example because a lease expired without a report. */
   readonly overlaps: boolean
-  /** The number of the login: `clear` and the login of somebody else raise it. Requests of one login never get tokens of another (R10). */
+  /** The number of the login. `clear` and another user's login raise it. Requests of one login never get tokens of another (R10). */
   readonly login: number
-  /** The fingerprint of the person who logged in last, if it is known. It outlives a logout. */
+  /** The fingerprint of the last user, if known. Survives a logout. */
   readonly subject?: string | undefined
-  /** Random, of the login that was adopted last: the manager that adopted it knows it as its own, even if it never heard its number. */
+  /** The random id of the last adopted login. Its manager recognises it, even without having read the login's number. */
   readonly loginId?: string | undefined
-  /** When the last login began. `adopt` alone raises it, and `clear` keeps it. Absent: no login of this release. */
+  /** When the last login began. Only `adopt` raises it, and `clear` keeps it. Absent: no login of this release. */
   readonly adoptedAt?: number | undefined
-  /** The `loginId` of the last eight logins that were cleared or replaced, the last one first. */
+  /** The `loginId` of the last eight logins that were cleared or replaced, newest first. */
   readonly ended?: readonly string[] | undefined
-  /** Fingerprints of refresh tokens: with which this login began; the last eight that it has spent; and those of earlier logins. */
+  /** Fingerprints of refresh tokens: the first one of this login; the last eight that it has spent; and those of earlier logins. */
   readonly began?: string | undefined
   readonly spent?: readonly string[] | undefined
   readonly past?: readonly string[] | undefined
-  /** Roughly how many owners have adopted tokens since the last renewals. Absent: few. */
+  /** The approximate number of owners that have adopted tokens since the last renewals. Absent: few. */
   readonly owners?: number | undefined
   /** The epoch of the register when the record was written. */
   readonly epoch?: string | undefined
@@ -45,20 +45,20 @@ export interface Pair extends Fate {
   readonly refreshMs?: number | undefined
   /** Of the refresh token. */
   readonly fingerprint?: string | undefined
-  /** Renewal is due after this time, if something asks for it before the access token does. */
+  /** Renewal is due after this time, if the source wants it before the access token expires. */
   readonly dueMs?: number | undefined
-  /** What the source needs to refresh and revoke these tokens, as its own text. */
+  /** Data of the source to refresh and revoke these tokens, as text. */
   readonly context?: string | undefined
-  /** The mark of the credentials that brought these tokens, if a function gave them. */
+  /** A digest of the credentials that obtained these tokens, if a function returned them. */
   readonly credentials?: string | undefined
-  /** The fence of the claim that brought the pair. */
+  /** The fence of the lease that stored these tokens. */
   readonly fence: number
   /**
-   * When an owner first saw that the register may have lost what came after this pair. Until all owners had time to look, nobody presents the refresh token of
-   * a login: one of them may have its successor.
+   * When an owner first saw that the register may have lost the writes after this token set. Until all owners had time to check, no owner presents the
+   * refresh token of a login: one of them may have its successor.
    */
   readonly lossAt?: number | undefined
-  /** Another exchange may have been in flight when the pair came. At some services that ends the session of this pair. */
+  /** Another exchange may have been in flight when these tokens were stored. At some services that ends their session. */
   readonly overlapped: boolean
 }
 
@@ -67,7 +67,7 @@ export interface StoredLease {
   readonly ms: number
   readonly owner: string
   readonly fence: number
-  /** The owner has reported how its last exchange ended, and the claim stands for the next one. Of a logout: it presents nothing. */
+  /** The owner has reported how its last exchange ended, and keeps the lease for the next one. Also set for a logout, which presents nothing. */
   readonly settled: boolean
 }
 
@@ -81,12 +81,12 @@ export type StoredCoolDown = Omit<CoolDown, 'kind' | 'ms'> & {
 export interface Reading {
   readonly now: number
   readonly epoch?: string | undefined
-  /** When the epoch began, if the register can tell; else when this process first saw it. */
+  /** When the epoch began, if the register knows; otherwise when this process first saw it. */
   readonly epochAt?: number | undefined
 }
 
-/** What a command brings. Without `state` the record stays as it is. */
-export interface Change<Answer> {
+/** The result of a command. Without `state` the record stays as it is. */
+export interface Change<Result> {
   readonly state?: RecordState | undefined
-  readonly answer: Answer
+  readonly result: Result
 }

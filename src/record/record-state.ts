@@ -21,14 +21,14 @@ import { spentAfter } from './known-logins.ts'
 import { inEpoch, lossWaitMs } from './lost-writes.ts'
 import { coolDownIn, isNewer, leftOf, type Seen, tokensIn, whyMissing } from './record-views.ts'
 
-/** All members are its own: what a page or a library has put on `Object.prototype` is no part of a record (F365). */
+/** All members are its own, so a polluted `Object.prototype` adds nothing to a record (F365). */
 export const EMPTY: RecordState = {
   ...{ version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0, adoptedAt: undefined, ended: undefined },
   ...{ subject: undefined, loginId: undefined, began: undefined, spent: undefined, past: undefined },
   ...{ owners: undefined, epoch: undefined, pair: undefined, claim: undefined, rest: undefined },
 }
 
-/** Who asks for a claim, and what this owner has seen. */
+/** Who requests a lease, and what this owner has seen. */
 interface Applicant {
   readonly owner: string
   readonly seenVersion: number
@@ -38,25 +38,25 @@ type LeaseRequest = Applicant & LeaseTerms
 
 type Fenced = Pick<Lease, 'fence' | 'version' | 'login' | 'epoch' | 'tokens'>
 
-/** Asks for the right to make one exchange. */
+/** Requests a lease for one exchange. */
 export function acquire(stored: RecordState | undefined, request: LeaseRequest, reading: Reading): Change<LeaseResult> {
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
   const { pair, rest } = state
-  if (pair && isNewer(state, request)) return { answer: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
+  if (pair && isNewer(state, request)) return { result: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
   const isBroken = (rest?.isFirm === false && request.breaksCoolDown === true) || isOfOthers(rest, request)
   const leftMs = rest && !isBroken ? leftOf(rest, now) : 0
-  if (rest && leftMs > 0) return { answer: { kind: 'cooling', coolDown: coolDownIn(rest, leftMs) } }
+  if (rest && leftMs > 0) return { result: { kind: 'cooling', coolDown: coolDownIn(rest, leftMs) } }
   const busy = busyIn(state, request, now) ?? lossIn(state, request, now)
-  return busy ? { answer: busy } : granted(state, request, now, request)
+  return busy ? { result: busy } : granted(state, request, now, request)
 }
 
-/** Whether the credentials of others were refused. */
+/** Whether the rejected credentials are other ones than the caller's. */
 function isOfOthers(rest: StoredCoolDown | undefined, { credentialsDigest }: LeaseTerms): boolean {
   return rest?.by !== undefined && credentialsDigest !== undefined && rest.by !== credentialsDigest
 }
 
-/** The owner that has the lost pair writes it back sooner, so the others ask again after this time, ms. */
+/** The owner that has the lost tokens writes them back earlier, so the others ask again after this time, ms. */
 const POLL_MS = 2_000
 const LOST_WRITES = { kind: 'cool-down', isFirm: true, failures: 0, code: 'ERR_STORE_UNAVAILABLE' } as const
 
@@ -68,7 +68,10 @@ function lossIn(state: RecordState, request: LeaseTerms, now: number) {
     : undefined
 }
 
-/** Asks that no other owner makes an exchange: its tokens would outlive a logout. No cool-down and no newer pair of the login stands against that. */
+/**
+ * Requests a lease for a logout, so that no other owner has an exchange in flight, whose tokens would outlive it. Cool-downs and newer tokens of the same
+ * login are ignored.
+ */
 export function acquireForLogout(
   stored: RecordState | undefined,
   request: Applicant & EndTerms,
@@ -77,23 +80,23 @@ export function acquireForLogout(
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
   const { pair } = state
-  if (pair && isOfOther(state, request)) return { answer: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
-  // It does not wait for a pause between two exchanges.
+  if (pair && isOfOther(state, request)) return { result: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
+  // A logout does not wait for a pause between two exchanges.
   const busy = state.claim?.settled ? undefined : busyIn(state, request, now)
-  return busy ? { answer: busy } : granted(state, request, now)
+  return busy ? { result: busy } : granted(state, request, now)
 }
 
-/** Whether another owner has the turn. */
+/** Whether another owner holds the lease. */
 function busyIn({ claim: lease }: RecordState, { owner, others = {} }: Applicant & EndTerms, now: number) {
-  // When an owner claims again, its earlier exchange has ended. An owner that has died makes none.
+  // An owner that requests a lease again has no exchange in flight. Neither has a dead owner.
   if (!lease || lease.owner === owner || (!lease.settled && lease.owner === others.dead)) return undefined
-  // By a clock that was set, a claim may seem to have expired: it counts in full if its owner has not reported yet.
+  // If a clock was set, a lease may only seem to have expired. It counts in full until its owner reports.
   const remainingMs = others.distrustsClock && !lease.settled ? lease.ms : leftOf(lease, now)
   const by = lease.settled ? undefined : lease.owner
   return remainingMs > 0 ? ({ kind: 'busy', remainingMs, by } as const) : undefined
 }
 
-/** @param terms Undefined: the claim is for a logout, and presents nothing. */
+/** @param terms Undefined: the lease is for a logout, and presents nothing. */
 function granted(
   stored: RecordState,
   { owner, seenVersion, ttlMs, others }: Applicant & EndTerms,
@@ -103,7 +106,7 @@ function granted(
   const state = others?.overlap ? (overlapping(stored, true) ?? stored) : stored
   // The last owner stalled, or could not report how its exchange ended: it may have presented the refresh token.
   const open = state.claim?.settled === false ? state.claim : undefined
-  // A pair older than one that this owner has seen comes from a restored copy: its refresh token has been spent.
+  // A version below one that this owner has seen comes from a restored copy, whose refresh token is spent.
   const kept = state.version < seenVersion ? undefined : state.pair
   const pair = kept && open ? doubted(kept, open.at) : kept
   const version = Math.max(state.version, seenVersion)
@@ -116,10 +119,10 @@ function granted(
     overlaps: state.overlaps || open !== undefined,
     claim: { at: now, ms: ttlMs, owner, fence, settled: terms === undefined },
   }
-  return { state: next, answer: grantIn(next, state.version < seenVersion, now, terms) }
+  return { state: next, result: grantIn(next, state.version < seenVersion, now, terms) }
 }
 
-/** What the owner of the claim in `state` is told. @param isLost The owner has seen a later version. */
+/** The lease as its owner receives it. @param isLost Whether the owner has seen a later version. */
 function grantIn(state: RecordState, isLost: boolean, now: number, terms?: LeaseTerms): Lease {
   const { epoch, fence, login, pair, rest, version } = state
   return {
@@ -137,8 +140,8 @@ function grantIn(state: RecordState, isLost: boolean, now: number, terms?: Lease
 }
 
 /**
- * Settles a claim with new tokens. If two claims bring pairs, that of the later claim stays, whichever comes first. A claim that was granted before a `clear`,
- * or for another login, brings nothing.
+ * Completes a lease with new tokens. If two leases return tokens, those of the later lease stay, in whichever order they come. A lease granted before a
+ * `clear`, or for another login, stores nothing.
  */
 export function accept(
   stored: RecordState | undefined,
@@ -150,20 +153,20 @@ export function accept(
   const { fence } = lease
   const state = inEpoch(stored ?? EMPTY, reading)
   if (fence <= (state.pair?.fence ?? 0) || fence <= state.clearedFence || isOfOther(state, lease)) {
-    const answer = state.pair && tokensIn(state, state.pair, now)
-    if (fence === state.pair?.fence) return { answer }
-    // This exchange overlapped that of the stored pair, or the one in flight. At some services each of the two ends the session of the other.
+    const result = state.pair && tokensIn(state, state.pair, now)
+    if (fence === state.pair?.fence) return { result }
+    // This exchange overlapped that of the stored tokens, or the one in flight. At some services each of the two ends the session of the other.
     const next = overlapping(state, state.overlaps || state.claim?.settled === false)
-    // If the record was lost and its clock set back, the claim of this exchange may still stand, with a fence below that of the pair.
-    return { state: state.claim?.fence === fence ? { ...(next ?? state), claim: undefined } : next, answer }
+    // If the record was lost and its clock set back, the lease of this exchange may still be stored, with a fence below that of the tokens.
+    return { state: state.claim?.fence === fence ? { ...(next ?? state), claim: undefined } : next, result }
   }
   return settled(state, bare(lease), bare(tokens), now)
 }
 
-/** The pair that a claim brings. */
+/** The token set that a lease stores. */
 function pairOf(state: RecordState, { fence, epoch = state.epoch }: Fenced, tokens: NewTokens, now: number): Pair {
   const isContested = state.fence !== fence
-  // The step that stores them may have been executed in the epoch of its claim, before writes were lost. Others have then used the refresh token.
+  // The register may have executed the step in the epoch of its lease, and lost writes afterwards. Others have then used the refresh token.
   const isDoubted = state.epoch !== undefined && epoch !== state.epoch
   const { accessToken, accessLifetimeMs, refreshToken, context, credentials } = tokens
   return {
@@ -187,17 +190,17 @@ function pairOf(state: RecordState, { fence, epoch = state.epoch }: Fenced, toke
   }
 }
 
-/** @returns The same members, without a prototype: what is passed to a rule has only what was given. */
+/** @returns The same members, without a prototype, so that a rule sees only what was passed. */
 export function bare<Given extends object>(given: Given): Given {
   return Object.setPrototypeOf({ ...given }, null) as Given
 }
 
-/** The record with the pair that a claim brings. */
+/** The record after a lease has stored its token set. */
 export function settled(state: RecordState, lease: Fenced, tokens: NewTokens, now: number): Change<StoredTokens> {
   const { fence, version, login = 0 } = lease
   const isContested = state.fence !== fence
   const pair = pairOf(state, lease, tokens, now)
-  // Only the claim still knows the login of a record that was lost meanwhile. The fence of such a record may be lower.
+  // If the record was lost, only the lease still has its login. The new record may have a lower fence.
   const before = state.login === 0 ? lease.tokens : undefined
   const next: RecordState = {
     ...state,
@@ -213,58 +216,58 @@ export function settled(state: RecordState, lease: Fenced, tokens: NewTokens, no
     claim: state.claim?.fence === fence ? undefined : state.claim,
     rest: undefined,
   }
-  return { state: next, answer: tokensIn(next, pair, now) }
+  return { state: next, result: tokensIn(next, pair, now) }
 }
 
-/** Settles a claim whose exchange failed. Changes nothing if the record no longer holds this claim. */
+/** Completes a lease whose exchange failed. Changes nothing if the record no longer holds this lease. */
 export function release(
   stored: RecordState | undefined,
   { fence, version }: Fenced,
-  told: Report | Decide,
+  given: Report | Decide,
   reading: Reading,
 ): Change<ReleaseResult> {
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
   const { pair, claim: lease } = state
   const newer = pair && state.version > version ? tokensIn(state, pair, now) : undefined
-  const answer: ReleaseResult = {
+  const result: ReleaseResult = {
     contested: state.fence !== fence || pair?.overlapped === true,
     ...(newer && { newer }),
   }
-  const report = typeof told === 'function' ? told(answer) : told
-  if (lease?.fence !== fence) return { answer }
+  const report = typeof given === 'function' ? given(result) : given
+  if (lease?.fence !== fence) return { result }
   const kept = report.drops ? undefined : pair
   const after = kept && !newer ? fateAfter(kept, lease, report, now) : kept
-  return { state: released({ ...state, pair: after }, lease, report.shared, now), answer }
+  return { state: released({ ...state, pair: after }, lease, report.shared, now), result }
 }
 
-/** The claim stays if its owner makes the next call. */
+/** The lease stays if its owner makes the next request. */
 function released(state: RecordState, lease: StoredLease, next: Next | undefined, now: number): RecordState {
   if (next === undefined) return { ...state, claim: undefined }
   if (next.kind === 'retry') return { ...state, claim: { ...lease, at: now, ms: next.ms + RESERVE_MS, settled: true } }
   return { ...state, claim: undefined, rest: storedCoolDown(next, now) }
 }
 
-/** What has become of a login, for an owner that makes no claim. */
-export function look(stored: RecordState | undefined, seen: Seen, reading: Reading): Change<CheckResult | undefined> {
+/** Checks what has become of a login, without a lease. */
+export function check(stored: RecordState | undefined, seen: Seen, reading: Reading): Change<CheckResult | undefined> {
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
   const { pair, rest } = state
-  if (pair && isNewer(state, seen)) return { answer: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
+  if (pair && isNewer(state, seen)) return { result: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
   if (rest?.code === 'ERR_LOGIN_REQUIRED')
-    return { answer: { kind: 'cooling', coolDown: coolDownIn(rest, leftOf(rest, now)) } }
-  return { answer: pair ? undefined : { kind: 'missing', missing: whyMissing(state, seen.seenVersion) } }
+    return { result: { kind: 'cooling', coolDown: coolDownIn(rest, leftOf(rest, now)) } }
+  return { result: pair ? undefined : { kind: 'missing', missing: whyMissing(state, seen.seenVersion) } }
 }
 
-/** Notes an exchange without the record. At some services it ends the session of the stored pair, and of the next one. */
+/** Notes an exchange without the record. At some services it ends the session of the stored tokens and of the next ones. */
 export function overlap(stored: RecordState | undefined, reading: Reading): Change<undefined> {
-  return { state: overlapping(inEpoch(stored ?? EMPTY, reading), true), answer: undefined }
+  return { state: overlapping(inEpoch(stored ?? EMPTY, reading), true), result: undefined }
 }
 
 /**
- * Marks the stored pair as overlapped.
+ * Marks the stored token set as overlapped.
  *
- * @param overlaps Whether the next pair will be marked, too.
+ * @param overlaps Whether to mark the next token set as well.
  * @returns undefined if nothing changes: each process of a fleet may note the same.
  */
 function overlapping(state: RecordState, overlaps: boolean): RecordState | undefined {

@@ -1,10 +1,10 @@
 import { type CoolDown, isOfOther, type KnownLogin, type Missing, type StoredTokens } from '../core/token-store.ts'
 import type { Pair, RecordState, StoredCoolDown } from './record-shape.ts'
 
-/** Between two readings an owner carries the register's clock forward by its own. The next reading may be this much behind. */
+/** Between two readings, an owner extrapolates the register's clock with its own. The next reading may be this much behind. */
 export const CLOCK_SLACK_MS = 1_000
 
-/** The record keeps a refresh token of unknown expiry for a year: a login may rest for months. */
+/** The record keeps a refresh token of unknown expiry for a year: a login may be idle for months. */
 const UNKNOWN_REFRESH_MS = 365 * 24 * 60 * 60 * 1_000
 
 /** What an owner has seen. */
@@ -17,15 +17,15 @@ export function isNewer(state: RecordState, seen: Seen): boolean {
   return state.pair !== undefined && (state.version > seen.seenVersion || isOfOther(state, seen))
 }
 
-/** Why the record holds no pair that may be used. */
+/** Why the record holds no usable tokens. */
 export function whyMissing({ version, clearedFence }: RecordState, seenVersion: number): Missing {
   if (version < seenVersion) return 'lost'
   return clearedFence > 0 ? 'logged-out' : 'none-yet'
 }
 
 /**
- * What is left of a duration that began at `at`: 0 to `ms`. If `at` is in the future, the clock was set back, and nothing is left: otherwise the claim of
- * a dead owner would block all others for that long.
+ * The rest of a duration that began at `at`: 0 to `ms`. If `at` is in the future, the clock was set back and nothing is left: otherwise the lease of a dead
+ * owner would block all others for that long.
  */
 export function leftOf({ at, ms }: { readonly at: number; readonly ms: number | null }, now: number): number {
   if (ms === null) return Infinity
@@ -45,7 +45,7 @@ export function tokensIn({ version, login, subject, loginId }: RecordState, pair
     ...(refreshToken !== undefined && { refreshToken }),
     ...(context !== undefined && { context }),
     ...(credentials !== undefined && { credentials }),
-    // Not dropped after a clock step: the service knows whether the refresh token still lives.
+    // Kept after a clock step: the service knows whether the refresh token is still valid.
     ...(refreshMs !== undefined && { refreshRemainingMs: Math.min(refreshMs, at + refreshMs - now) }),
     ...(dueMs !== undefined && { dueRemainingMs: Math.min(dueMs, at + dueMs - now) }),
   }
@@ -55,7 +55,7 @@ export function coolDownIn({ at, ms, ...reason }: StoredCoolDown, leftMs: number
   return { kind: 'cool-down', ms: leftMs, ...reason }
 }
 
-/** @returns For how long the record is still of use, ms from `now`. */
+/** @returns How long the record is useful, ms from `now`. */
 export function keptMs({ pair, claim: lease, rest }: RecordState, now: number): number {
   if (rest?.ms === null && rest.code !== 'ERR_LOGIN_REQUIRED') return Infinity
   const ends = [

@@ -17,7 +17,7 @@ import {
 } from '../core/token-store.ts'
 import { adopt, clear } from '../record/acts.ts'
 import { countsItself, turnsMs, withOwner } from '../record/fleet.ts'
-import { accept, bare, acquire, acquireForLogout, look, overlap, release } from '../record/record-state.ts'
+import { accept, bare, acquire, acquireForLogout, check, overlap, release } from '../record/record-state.ts'
 import { adoptAgain, clearAgain, type PastAct } from '../record/repeated-acts.ts'
 import type { Changes } from './changes.ts'
 import { type How, type SharedSettings, type Step, StoredState } from './stored-state.ts'
@@ -58,7 +58,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     const request = () => bare({ ...terms, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, terms) })
     const step: Step<LeaseResult> = (state, reading) => {
       const change = acquire(state, request(), reading)
-      this.#countsItself = change.answer.kind === 'newer' && countsItself(state, reading)
+      this.#countsItself = change.result.kind === 'newer' && countsItself(state, reading)
       return change
     }
     const answer = await this.#acquired(step, { patience })
@@ -68,7 +68,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
 
   /** Beside the claim, which a store that cannot be written still serves. */
   #count(): void {
-    const step: Step<undefined> = (state) => ({ state: state && withOwner(state), answer: undefined })
+    const step: Step<undefined> = (state) => ({ state: state && withOwner(state), result: undefined })
     this.#stored.change(step, { isOfLease: false }).catch(() => undefined)
   }
 
@@ -163,7 +163,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   }
 
   check(seenVersion: number, login?: number) {
-    return this.#stored.change((state, reading) => look(state, { seenVersion, login }, reading), { isOfLease: false })
+    return this.#stored.change((state, reading) => check(state, { seenVersion, login }, reading), { isOfLease: false })
   }
 
   /** Notes in the record that this owner makes an exchange without it. */

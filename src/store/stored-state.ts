@@ -99,7 +99,7 @@ export class StoredState {
       const current = known.state && withSeen(known.state, this.seen, known.reading)
       // What this owner writes back, or has seen of a loss, is for the others, too.
       const isMended = current?.pair !== known.state?.pair
-      const { state = isMended ? current : undefined, answer } = step(current, known.reading)
+      const { state = isMended ? current : undefined, result: answer } = step(current, known.reading)
       if (!state) return answer
       const other = writing.get(key)
       if (other) {

@@ -93,8 +93,8 @@ export class WorkerTokens implements LoginManager {
     this.#checkOpen()
     await this.#pendingLogins.add(promise, {
       adopt: (grant, order) => this.#adopt(grant, order),
-      overtaken: (grant) => this.#ask('discard', ACT_LIMIT_MS, readAdopted(grant)),
-      missed: () => this.#loginMissed(),
+      superseded: (grant) => this.#ask('discard', ACT_LIMIT_MS, readAdopted(grant)),
+      abandoned: () => this.#loginMissed(),
     })
   }
 

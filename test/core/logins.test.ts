@@ -640,7 +640,7 @@ describe('given a manager that never saw a login', () => {
       code: 'ERR_LOGIN_REQUIRED',
       loginReason: 'none-yet',
       message:
-        'A login is required (none-yet: nobody has logged in, or the login is under another account, storeKey or prefix): call adopt() with its tokens',
+        'A login is required (none-yet: no user has logged in, or the login is stored under another account, storeKey or prefix): call adopt() with its tokens',
     })
     expect([source.calls, told.loginChanged]).toEqual([[], []])
   })

@@ -210,7 +210,7 @@ describe('given a logout that revokes nothing (F280)', () => {
     await tokens.getAccessToken()
     await tokens.logout()
     process.emitWarning = emitWarning
-    expect(warnings).toEqual([expect.stringContaining('live on at the service (no-endpoint)')])
+    expect(warnings).toEqual([expect.stringContaining('still valid at the service (no-endpoint)')])
   })
 })
 

@@ -41,7 +41,8 @@ describe.each([
       expect(await outcome(tokens.getAccessToken())).toMatchObject({
         code: 'ERR_LOGIN_REQUIRED',
         loginReason: 'none-yet',
-        message: 'A login is required (none-yet: the service gives this session no token): log in, then call reset()',
+        message:
+          'A login is required (none-yet: the service issued no token for this session): log in, then call reset()',
       })
       expect(tokens.status()).toMatchObject({ phase: 'stopped', login: 'required', loginReason: 'none-yet' })
       for (let second = 0; second < 25; second += 1) {

@@ -12,7 +12,7 @@ function start({ isAlone = false } = {}) {
 /** Somebody logs in here; the fingerprint of `name` follows. */
 function logIn(watch: LoginWatch, name: string | undefined): void {
   watch.began(name)
-  watch.named(name)
+  watch.setSubject(name)
 }
 const REQUIRED = { login: 'required', account: 'unknown' }
 const of = (tokens: Partial<StoredTokens>) => tokens as StoredTokens
@@ -82,8 +82,8 @@ describe('given tokens of the record, when they may belong to another login (R10
   it('then another number means another one, also a lower one after a loss (F272); the same and none do not', () => {
     const { watch } = start()
     expect(watch.isOther({ login: 5 })).toBe(false)
-    watch.know({ login: 5 })
-    watch.know({})
+    watch.noteStored({ login: 5 })
+    watch.noteStored({})
     expect([6, 5, 4, undefined].map((login) => watch.isOther(of(login === undefined ? {} : { login })))).toEqual([
       ...[true, false, true, false],
     ])
@@ -91,7 +91,7 @@ describe('given tokens of the record, when they may belong to another login (R10
 
   it('then before the record has told the number of the own login, only the person tells', () => {
     const { watch } = start()
-    watch.know({ login: 5 })
+    watch.noteStored({ login: 5 })
     logIn(watch, 'alice')
     expect([
       watch.isOther({ login: 4, subject: 'bob' }),
@@ -100,11 +100,11 @@ describe('given tokens of the record, when they may belong to another login (R10
       // Private tokens have no number.
       watch.isOther({ subject: 'bob' }),
     ]).toEqual([true, true, false, false])
-    watch.know({})
+    watch.noteStored({})
     expect(watch.isOther({ login: 4 })).toBe(true)
-    watch.know({ login: 6 }, false)
+    watch.noteStored({ login: 6 }, false)
     expect([watch.number, watch.last, watch.isOther({ login: 6 })]).toEqual([undefined, 6, true])
-    watch.know({ login: 7 })
+    watch.noteStored({ login: 7 })
     expect([watch.number, watch.last, watch.isOther({ login: 7 })]).toEqual([7, 7, false])
   })
 })

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { adopt, clear } from '../../src/record/acts.ts'
 import type { RecordState } from '../../src/record/record-shape.ts'
-import { accept, bare, acquire, look } from '../../src/record/record-state.ts'
+import { accept, bare, acquire, check } from '../../src/record/record-state.ts'
 import type { Lease } from '../../src/core/token-store.ts'
 import { storedIn, textOf } from '../../src/store/record-text.ts'
 import { KeyRing } from '../../src/store/sealed-box.ts'
@@ -40,13 +40,13 @@ const EVIL: Record<string, unknown> = {
 async function course() {
   const keyRing = new KeyRing(undefined)
   const first = acquire(undefined, bare({ ...REQUEST, needsLogin: false }), at(0))
-  const granted = first.answer as Lease
+  const granted = first.result as Lease
   const stored = accept(first.state, granted, TOKENS, at(0)).state!
   const { state } = await storedIn(await textOf(stored, 'key', keyRing), 'key', keyRing)
   const results = [undefined, state].flatMap((one: RecordState | undefined) => [
     acquire(one, bare({ ...REQUEST, seenVersion: 9 }), at(1)),
     acquire(one, REQUEST, at(1)),
-    look(one, bare({ seenVersion: 0 }), at(1)),
+    check(one, bare({ seenVersion: 0 }), at(1)),
     clear(one, bare({ seenVersion: 0 }), at(1)),
     adopt(one, 0, { ...TOKENS, loginId: 'this' }, at(1)),
   ])

@@ -60,7 +60,7 @@ class World {
     return world
   }
 
-  #after<Answer>({ state, answer }: Change<Answer>): Answer {
+  #after<Answer>({ state, result: answer }: Change<Answer>): Answer {
     // A register stores the state as JSON.
     if (state) this.state = JSON.parse(JSON.stringify(state)) as RecordState
     return answer
@@ -226,7 +226,7 @@ describe('given a login that is stored after the record was lost', () => {
   })
 
   it('then its version is above the clock of the register, in seconds', () => {
-    expect(adopt(undefined, 0, pair(9), new World()).answer.version).toBe(NOW / 1_000 + 1)
+    expect(adopt(undefined, 0, pair(9), new World()).result.version).toBe(NOW / 1_000 + 1)
   })
 })
 
@@ -301,7 +301,7 @@ describe('given a logout whose step had no response, and is repeated', () => {
   ])('when %s, and the record has an earlier login of another manager, then that login stays (F361)', (_, login) => {
     const stored = adopt(undefined, 0, tokens, { now: NOW - 9_000 }).state
     const act = { sinceMs: 5_000, seenVersion: 0, isLogin: false }
-    const { state, answer } = clearAgain(stored, { seenVersion: 0, login, loginId: 'this' }, { now: NOW }, act)
+    const { state, result: answer } = clearAgain(stored, { seenVersion: 0, login, loginId: 'this' }, { now: NOW }, act)
     expect([state, answer?.loginId]).toEqual([undefined, 'other'])
   })
 
@@ -417,7 +417,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
 
   it('when its owner tells of it with a claim, then the stored pair is marked, and the next one', () => {
     const world = World.withPair()
-    const { state, answer } = acquire(
+    const { state, result: answer } = acquire(
       world.state,
       { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, others: { overlap: true } },
       world,
@@ -551,7 +551,7 @@ describe('given a state, when it is asked how long it is of use', () => {
 
 describe('given an owner that has died in its exchange (F245)', () => {
   const claimOf = (world: World, others: Others) =>
-    acquire(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, others }, world).answer
+    acquire(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, others }, world).result
 
   it('when another owner knows that, then it is granted the claim, and the refresh token is in doubt', () => {
     const world = World.withPair()
@@ -596,7 +596,7 @@ describe('given rules that hold also beside a claim', () => {
     world.now += TTL_MS
     const ask = (needsLogin: boolean) => {
       const inDoubt = needsLogin ? LOGIN_RULES.inDoubt : undefined
-      return acquire(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, needsLogin, inDoubt }, world).answer
+      return acquire(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, needsLogin, inDoubt }, world).result
     }
     expect(ask(true)).toMatchObject({ presentable: true, isDoubted: true, isLastResort: true })
     expect(ask(false)).toMatchObject({ presentable: false, isDoubted: true })

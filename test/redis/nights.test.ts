@@ -209,7 +209,7 @@ describeRedis('given an incident of the store, a real Redis, and the lines of lo
       night: '8: the store was restored, and the process with the newer tokens has died',
       run: () => restored('died'),
       cause:
-        /A login is required \(lost: the token store has lost the login or its last refresh token, in a failover or by a restored copy\)/,
+        /A login is required \(lost: the token store has lost the login or its last refresh token, in a failover or a restore\)/,
       cure: /call adopt\(\) with its tokens/,
     },
     {
