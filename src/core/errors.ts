@@ -2,70 +2,70 @@ import { type Complete, type KeysOf, namesOf } from './option-checks.ts'
 import { member } from './thrown.ts'
 
 export type TokenErrorCode =
-  | 'ERR_CREDENTIALS_REJECTED' // the service refused the credentials: 400 (2006), 401, 403
-  | 'ERR_REFRESH_REJECTED' // the service refused a refresh: 400, 401 (2007), 403
-  | 'ERR_SUSPICIOUS_REFRESH_TOKEN' // a suspicious refresh token has stopped the manager (onSuspicious: 'stop')
+  | 'ERR_CREDENTIALS_REJECTED' // the service rejected the credentials: 400 (2006), 401, 403
+  | 'ERR_REFRESH_REJECTED' // the service rejected a refresh: 400, 401 (2007), 403
+  | 'ERR_SUSPICIOUS_REFRESH_TOKEN' // a suspicious refresh token stopped the manager (onSuspicious: 'stop')
   | 'ERR_THROTTLED' // 429
-  | 'ERR_TOKEN_SERVICE_UNAVAILABLE' // 5xx, 408, 425, network, deadline
+  | 'ERR_TOKEN_SERVICE_UNAVAILABLE' // 5xx, 408, 425, network error, timeout
   | 'ERR_TOKEN_REQUEST' // any other 4xx, redirects, untrusted certificates: wrong address or parameters
-  | 'ERR_TOKEN_RESPONSE' // 2xx that cannot be used
+  | 'ERR_TOKEN_RESPONSE' // unusable 2xx response
   | 'ERR_SIGNATURE' // meta.sign or meta.time is missing, wrong or old
   | 'ERR_WAIT_TIMEOUT' // a caller waited maxWaitMs
-  | 'ERR_REPLACED_TOO_SOON' // the API refuses tokens faster than the manager may replace them
-  | 'ERR_STORE_UNAVAILABLE' // the shared store cannot be reached, for reset() or with onUnavailable 'fail'
-  | 'ERR_CLOSED'
-  | 'ERR_LOGIN_REQUIRED' // the source cannot obtain without a person: the manager waits for adopt()
-  | 'ERR_TOKEN_SOURCE' // your source, credentials function or random is broken: it threw a TypeError, or gave a wrong shape
+  | 'ERR_REPLACED_TOO_SOON' // the API rejects tokens faster than the manager may replace them
+  | 'ERR_STORE_UNAVAILABLE' // the shared store is unreachable, for reset() or with onUnavailable 'fail'
+  | 'ERR_CLOSED' // the manager is closed
+  | 'ERR_LOGIN_REQUIRED' // only a user can obtain tokens: the manager waits for adopt()
+  | 'ERR_TOKEN_SOURCE' // your source, credentials function or random is broken: it threw a TypeError, or returned a wrong shape
 
 /**
- * What is known of one exchange. `accepted`: a complete, valid 2xx. `rejected`: a complete 3xx, or a complete 4xx except 408,
+ * The outcome of one exchange, as far as it is known. `accepted`: a complete, valid 2xx. `rejected`: a complete 3xx, or a complete 4xx except 408,
  * 425 and 429. `deferred`: a complete 429. `not-sent`: no byte of the request left this machine. `unknown-5xx`: a complete
- * 5xx. `unknown`: everything else, 408 and 425 included. The service may have acted.
+ * 5xx. `unknown`: everything else, including 408 and 425; the service may have processed the request.
  */
 export type ExchangeOutcome = 'accepted' | 'rejected' | 'deferred' | 'not-sent' | 'unknown-5xx' | 'unknown'
 
 /** Why a login is required. */
 export type LoginReason =
-  | 'none-yet' // nobody has logged in
+  | 'none-yet' // no user has logged in yet
   | 'logged-out' // logout() or reset()
-  | 'refused' // the service refused the refresh token, or the access token if there is no refresh token, and nothing explains that better
-  | 'expired' // the known end of the refresh token has passed
-  | 'in-doubt' // the service refused the refresh token after an exchange of ours whose outcome is unknown
-  | 'interaction' // the service wants the person: consent, another factor, a new password
+  | 'refused' // the service rejected the refresh token (or the access token, if there is no refresh token), and no other reason applies
+  | 'expired' // the refresh token has expired
+  | 'in-doubt' // the service rejected the refresh token after an exchange whose outcome is unknown
+  | 'interaction' // the service requires the user to act: consent, another factor, a new password
   | 'lost' // the store lost the login
 
 export interface TokenErrorDetails {
   outcome?: ExchangeOutcome | undefined
   status?: number | undefined
   serviceCode?: string | undefined
-  /** The pause that the service asked for, ms. Ignored unless it is finite and not negative. */
+  /** The pause that the service asked for, ms. Ignored if it is negative or not finite. */
   retryAfterMs?: number | undefined
-  /** Earliest instant of another attempt, epoch ms. */
+  /** Earliest instant of the next attempt, epoch ms. */
   retryAt?: number | undefined
   /**
-   * Unless it is a `TokenError`, only its name, its code and its stack frames are kept: an axios error carries its whole
+   * The original error. Unless it is a `TokenError`, only its name, code and stack frames are kept: an axios error carries its whole
    * request, with token and credentials.
    */
   cause?: unknown
   /**
-   * What became of the presented refresh token. `refused`: never presented again, and suspicious unless something explains
-   * the refusal. `unusable`: never presented again, not suspicious. `kept`: still good. Default: `refused` with
-   * `ERR_REFRESH_REJECTED`, else by the outcome. The HTTP status decides nothing.
+   * The state of the presented refresh token. `refused`: never presented again, and suspicious unless something explains
+   * the rejection. `unusable`: never presented again, not suspicious. `kept`: still valid. Default: `refused` with
+   * `ERR_REFRESH_REJECTED`, otherwise derived from the outcome. The HTTP status has no effect on it.
    */
   refreshToken?: 'refused' | 'unusable' | 'kept' | undefined
   /**
-   * `interaction`, from a source with `login: person`: the service wants the person, and refuses the refresh token for that alone. Callers then get
-   * `ERR_LOGIN_REQUIRED`, and nothing is suspicious. The manager itself sets the other reasons.
+   * `interaction`, from a source with `login: person`: the service rejected the refresh token only because the user must act. Callers then receive
+   * `ERR_LOGIN_REQUIRED`, and the rejection is not suspicious. The manager sets the other reasons.
    */
   loginReason?: LoginReason | undefined
-  /** From `revoke` of a source: it knows no address at which these tokens can be revoked. `logout()` of the manager then says so. */
+  /** From `revoke` of a source: it has no endpoint for the revocation of these tokens. `logout()` then returns this reason. */
   revocation?: 'no-endpoint' | undefined
 }
 
 /** All copies of the package in one process share this symbol. */
 const BRAND = /* @__PURE__ */ Symbol.for('axios-evergreen.TokenError')
 
-/** What the prototype of `TokenError` inherits. A bundle without the class leaves it out; statements beside the class would stay. */
+/** The base class of `TokenError`. Bundlers drop it together with an unused `TokenError`; they would keep top-level statements. */
 const NamedError = /* @__PURE__ */ namedError()
 
 function namedError(): ErrorConstructor {
@@ -75,7 +75,7 @@ function namedError(): ErrorConstructor {
   return Named as ErrorConstructor
 }
 
-/** Whether the same call may work later without anyone changing anything; and the outcome that the code implies. */
+/** Whether the same call may succeed later without any change; and the outcome that the code implies. */
 type Meanings = Complete<
   Record<TokenErrorCode, [retryable: boolean, outcome?: ExchangeOutcome]>,
   {
@@ -95,7 +95,7 @@ type Meanings = Complete<
     ERR_TOKEN_SOURCE: [false]
   }
 >
-// Lists, because a table of all codes would be in every bundle.
+// Lists, because every bundle would include a table of all codes.
 const RETRYABLE: readonly TokenErrorCode[] = /* @__PURE__ */ namesOf<Record<KeysOf<Meanings, [true, unknown?]>, true>>({
   ERR_REFRESH_REJECTED: true,
   ERR_THROTTLED: true,
@@ -115,7 +115,7 @@ const REJECTED: readonly TokenErrorCode[] = /* @__PURE__ */ namesOf<
 })
 
 /**
- * The error of every failure to get a token. `code` tells the failures apart. `instanceof` works across module formats and
+ * The error for every failure to get a token. Distinguish failures by `code`. `instanceof` works across module formats and
  * copies of this package.
  *
  * @example
@@ -127,23 +127,23 @@ const REJECTED: readonly TokenErrorCode[] = /* @__PURE__ */ namesOf<
  */
 export class TokenError extends NamedError {
   readonly code: TokenErrorCode
-  /** Whether the same call may work later without anyone changing anything. */
+  /** Whether the same call may succeed later without any change. */
   readonly retryable: boolean
-  /** Earliest instant at which another attempt is allowed, epoch ms. */
+  /** Earliest instant of the next attempt, epoch ms. */
   declare readonly retryAt?: number
   /** The pause that the service's `Retry-After` asked for, ms. */
   declare readonly retryAfterMs?: number
-  /** HTTP status of the token call, when there was one. */
+  /** HTTP status of the response to the token request, if there was one. */
   declare readonly status?: number
-  /** Application code of the service, e.g. `2006`. */
+  /** The service's own error code, such as `2006`. */
   declare readonly serviceCode?: string
-  /** What is known of the exchange; custom sources set it. */
+  /** The outcome of the exchange, as far as it is known. Custom sources set it. */
   declare readonly outcome?: ExchangeOutcome
-  /** What became of the refresh token that was presented; custom sources set it. */
+  /** The state of the presented refresh token. Custom sources set it. */
   declare readonly refreshToken?: 'refused' | 'unusable' | 'kept'
-  /** Why a login is required. Only with `ERR_LOGIN_REQUIRED`; `status` and `serviceCode` then tell what the service answered. */
+  /** Why a login is required. Only with `ERR_LOGIN_REQUIRED`; `status` and `serviceCode` then come from the service's response. */
   declare readonly loginReason?: LoginReason
-  /** The source knows no address at which the tokens can be revoked; custom sources set it. */
+  /** The source has no revocation endpoint. Custom sources set it. */
   declare readonly revocation?: 'no-endpoint'
 
   constructor(code: TokenErrorCode, message: string, details: TokenErrorDetails = {}) {
@@ -155,7 +155,7 @@ export class TokenError extends NamedError {
       if (value !== undefined) Object.assign(this, { [name]: value })
   }
 
-  /** For logs and error trackers: JSON leaves out `name` and `message`, because they are not own enumerable members. */
+  /** For logs and error trackers: without it, JSON would omit `name` and `message`, which are not own enumerable members. */
   toJSON(): object {
     const { name, code, message } = this
     return Object.assign({ name, code, message }, this)
@@ -168,14 +168,14 @@ export class TokenError extends NamedError {
 }
 
 /**
- * Whether `value` itself is a `TokenError` of any copy of this package, with this `code` if one is given. The public `isTokenError` also looks into
- * what clients wrap.
+ * Whether `value` itself is a `TokenError` of any copy of this package, with this `code` if one is given. The public `isTokenError` also unwraps
+ * the errors of clients.
  */
 export function isTokenError(value: unknown, code?: TokenErrorCode): value is TokenError {
   return member(value, BRAND) === true && (code === undefined || member(value, 'code') === code)
 }
 
-/** @returns The outcome that the error states, else the one that its code implies, else `unknown`. */
+/** @returns The error's own outcome, otherwise the one that its code implies, otherwise `unknown`. */
 export function outcomeOf(error: TokenError): ExchangeOutcome {
   const { code } = error
   const implied = REJECTED.includes(code) ? 'rejected' : code === 'ERR_THROTTLED' ? 'deferred' : 'unknown'
@@ -199,7 +199,7 @@ const DETAILS = /* @__PURE__ */ namesOf<TokenErrorDetails>({
   cause: true,
 })
 
-/** @returns The members beside code and message. An error of another copy of the package may hold anything in them. */
+/** @returns All members except code and message. In an error of another copy of the package they may have any value. */
 export function detailsOf(from: TokenError | TokenErrorDetails): TokenErrorDetails {
   const details: TokenErrorDetails = Object.fromEntries(DETAILS.map((name) => [name, member(from, name)]))
   const { retryAfterMs = NaN } = details
@@ -207,18 +207,18 @@ export function detailsOf(from: TokenError | TokenErrorDetails): TokenErrorDetai
   return Number.isFinite(retryAfterMs) && retryAfterMs >= 0 ? details : { ...details, retryAfterMs: undefined }
 }
 
-/** @returns A copy of the error for one caller. Its stack begins where this caller called the function `called`. */
+/** @returns A copy of the error for one caller. Its stack starts where this caller called `called`. */
 export function copyForCaller(called: (...given: never[]) => unknown, error: TokenError): TokenError {
-  const told = errorWith(error)
-  // Some engines lack it.
-  ;(Error as Partial<typeof Error>).captureStackTrace?.(told, called)
-  return told
+  const copy = errorWith(error)
+  // Not all engines have captureStackTrace.
+  ;(Error as Partial<typeof Error>).captureStackTrace?.(copy, called)
+  return copy
 }
 
-/** The results of `reduced`: they hold no secret. */
+/** The results of `reduced`. They contain no secrets. */
 const REDUCED = new WeakSet<Error>()
 
-/** @returns A copy without the message: the message of a parser may quote the secret that it could not parse. */
+/** @returns A copy without the message: a parser's message may quote the secret that it could not parse. */
 function reduced(cause: unknown): Error {
   if (isTokenError(cause) || REDUCED.has(cause as Error)) return cause as Error
   const message = member(cause, 'message')
@@ -236,7 +236,7 @@ function reduced(cause: unknown): Error {
 
 const WITHHELD = '(message withheld: it may hold a secret)'
 
-/** The lines of a stack that name a place in the code. */
+/** The lines of a stack that name a location in the code. */
 function framesOf(stack: unknown, message: string): string[] {
   if (typeof stack !== 'string') return []
   // V8 puts the message before the frames, and a message may look like a frame.

@@ -3,9 +3,9 @@ import type { LoginReason, TokenError } from './errors.ts'
 import { checkChoice, checkFunction, type Complete, type KeysOf, namesOf } from './option-checks.ts'
 import { warnOnce } from './runtime.ts'
 
-/** The events by name. Instants are epoch ms of this machine's wall clock, durations ms. No event carries a secret. */
+/** The events by name. Instants are epoch ms of this machine's wall clock; durations are ms. No event contains a secret. */
 export interface TokenEvents {
-  /** A new token is in use. `adopted`: it came from another owner of the store, or through `adopt()`. */
+  /** A new token is in use. `adopted`: it came from another owner of the store, or from `adopt()`. */
   renewed: {
     by: 'obtain' | 'refresh' | 'adopted'
     because: 'cold' | 'due' | 'expired' | 'refused' | 'forced'
@@ -14,28 +14,28 @@ export interface TokenEvents {
     accessExpiresAt: number
     refreshExpiresAt?: number
   }
-  /** One token call failed. The manager makes the next one after `delayMs`. */
+  /** A token request failed. The manager sends the next one after `delayMs`. */
   retry: { attempt: number; delayMs: number; error: TokenError }
-  /** A renewal gave up. `nextAttemptAt` is Infinity if the manager waits for `reset()` or `adopt()`. */
+  /** A renewal failed. `nextAttemptAt` is Infinity if the manager waits for `reset()` or `adopt()`. */
   renewalFailed: { error: TokenError; nextAttemptAt: number }
   suspicious: SuspicionEvent
-  /** What the obtain after a suspicion showed. `superseded`: another owner had a newer pair. */
+  /** The result of the obtain that follows a suspicion. `superseded`: another owner had a newer token set. */
   suspicionSettled: {
     fingerprint: string
     verdict: 'token-only' | 'account-rejected' | 'was-expired' | 'superseded'
   }
-  /** Something is odd, but the manager goes on. Each kind is told at most once a minute. */
+  /** The manager noticed a problem that does not stop it. Each kind is reported at most once a minute. */
   anomaly: { kind: AnomalyKind; message: string }
-  /** The shared store failed. Told at most once a minute. */
+  /** The shared store failed. Reported at most once a minute. */
   storeUnavailable: { message: string }
 }
 
 /** The events of a manager whose source has a `login`. */
 export interface LoginEvents extends TokenEvents {
   /**
-   * Somebody logged in or out, or a login has ended, in this manager (`here`) or in another one of the same store (`elsewhere`). `store`: this
-   * manager has found in its store what it had not known, and nobody has just logged in or out. `account`: whether the subject of this login is that of the
-   * last one. `reason`: why a login is required.
+   * A login began or ended, in this manager (`here`) or in another manager of the same store (`elsewhere`). `store`: this manager found a login, or its
+   * absence, at its first check of the store; no user has just logged in or out. `account`: whether this login has the same subject as the last one.
+   * `reason`: why a login is required.
    */
   loginChanged: {
     login: 'present' | 'required'
@@ -45,33 +45,33 @@ export interface LoginEvents extends TokenEvents {
   }
 }
 
-/** `cold`: there was no token. `refused`: the API refused the token. `forced`: by `renew()` or `adopt()`. */
+/** Why a renewal ran. `cold`: there was no token. `refused`: the API rejected the token. `forced`: by `renew()` or `adopt()`. */
 export type RenewalCause = TokenEvents['renewed']['because']
 
 export type AnomalyKind =
-  | 'clock-skew' // this machine's clock differs from the service's by more than a minute, or the service set its clock back
+  | 'clock-skew' // this machine's clock differs from the service's by more than a minute, or the service's clock went back
   | 'clock-jumped' // this machine slept, or its wall clock was set
   | 'retry-after-clamped' // the service asked for a longer pause than retry.maxRetryAfterMs
   | 'unexpected-response' // usable, but not as specified: missing id, same or no refresh token, …
-  | 'origin-not-allowed' // a request went out without a token: no attachment has its origin
-  | 'header-in-defaults' // a default header of the instance switches the attachment off
-  | 'header-leftover' // a request has a header of its own that cannot be meant, such as `Bearer undefined`
-  | 'stored-tokens-unusable' // the stored record is damaged, of a newer release, or sealed with an unknown key
+  | 'origin-not-allowed' // a request was sent without a token: no attachment allows its origin
+  | 'header-in-defaults' // a default header of the instance disables the attachment
+  | 'header-leftover' // a request has its own header with an implausible value, such as `Bearer undefined`
+  | 'stored-tokens-unusable' // the stored record is damaged, comes from a newer release, or is encrypted with an unknown key
   | 'tokens-unencrypted' // the store has no encryption keys
   | 'store-restored' // the store may have lost writes: the manager does not present its refresh token
-  | 'adapter-replaced' // another interceptor replaced our adapter: the request went out without a token
-  | 'new-tokens-refused' // the API refuses tokens that were just issued
-  | 'unexpected-lifetime' // a token lives less than 5 s: a source may have given seconds for milliseconds
-  | 'custom-transport' // a request has a transport of its own that may follow redirects: it went out without a token
-  | 'not-revoked' // a logout could not revoke the tokens of its login: they live on at the service
-  | 'no-refresh-token' // a login was adopted without one: it ends with its access token
-  | 'storage-denied' // the browser denies storage: this tab keeps its tokens to itself
-  | 'second-manager' // another manager of the same account lives in this process, without a common store
-  | 'store-epoch-unknown' // the store cannot tell whether it has lost writes: nobody notices a restored record
+  | 'adapter-replaced' // another interceptor replaced our adapter: the request was sent without a token
+  | 'new-tokens-refused' // the API rejects tokens that were just issued
+  | 'unexpected-lifetime' // a token lives less than 5 s: the source may have returned seconds instead of milliseconds
+  | 'custom-transport' // a request has its own transport, which may follow redirects: it was sent without a token
+  | 'not-revoked' // a logout could not revoke the tokens of its login: they remain valid at the service
+  | 'no-refresh-token' // a login was adopted without a refresh token: it ends when its access token expires
+  | 'storage-denied' // the browser denies storage: this tab does not share its tokens
+  | 'second-manager' // another manager of the same account exists in this process, without a shared store
+  | 'store-epoch-unknown' // the store cannot detect lost writes: a restored record goes unnoticed
 
-/** The service refused a refresh token that was not known to have expired (specification, section 3). Instants: epoch ms. */
+/** The service rejected a refresh token that was not known to have expired (specification, section 3). Instants: epoch ms. */
 export interface SuspicionEvent {
-  /** What may explain the refusal, or `unexplained`. */
+  /** What may explain the rejection, or `unexplained`. */
   evidence:
     | 'unexplained'
     | 'own-unknown-outcome'
@@ -86,22 +86,22 @@ export interface SuspicionEvent {
   fingerprint: string
   refreshExpiresAt?: number
   rejectedAt: number
-  /** HTTP status of the refusal. Absent if the source gave none. */
+  /** HTTP status of the rejection. Absent if the source reported none. */
   status?: number
   serviceCode?: string
   action: 'obtain' | 'stop'
 }
 
-/** Receives every event, with its name. */
+/** A listener for every event, called with the event's name. */
 export type AnyListener<Known = LoginEvents> = <Name extends keyof Known>(name: Name, event: Known[Name]) => void
 
-/** Measures token calls and waits, for which there are no events. Its methods must not throw. */
+/** Measures token requests and waits, for which there are no events. Its methods must not throw. */
 export interface Watcher {
-  /** Makes one token call by calling `run`. */
+  /** Performs one token request by calling `run`. */
   call<Result>(exchange: 'obtain' | 'refresh', attempt: number, run: () => Promise<Result>): Promise<Result>
-  /** A caller begins to wait for `token`, in the caller's own asynchronous context. */
+  /** A caller starts to wait for `token`. Runs in the caller's asynchronous context. */
   wait(token: Promise<string>, because: RenewalCause): void
-  /** A caller gets `error` at once, because no wait can help. Older copies of the package do not listen. */
+  /** A caller receives `error` without a wait. Watchers of older copies of the package lack this method. */
   refused?(error: TokenError, because: RenewalCause): void
 }
 
@@ -117,7 +117,7 @@ const NAMES = /* @__PURE__ */ namesOf<LoginEvents>({
   anomaly: true,
   storeUnavailable: true,
 })
-/** Whether a person must mend it. Then it becomes a warning of the process if nobody listens. */
+/** Whether a developer must fix it. If there is no listener, the manager then emits a process warning. */
 type IsMistake = Complete<
   Record<AnomalyKind, boolean>,
   {
@@ -142,7 +142,7 @@ type IsMistake = Complete<
     'store-epoch-unknown': false
   }
 >
-/** A list, because a table of all kinds would be in every bundle. */
+/** A list, because every bundle would include a table of all kinds. */
 const ODDITIES: readonly AnomalyKind[] = /* @__PURE__ */ namesOf<Record<KeysOf<IsMistake, false>, true>>({
   'clock-skew': true,
   'clock-jumped': true,
@@ -155,11 +155,11 @@ const ODDITIES: readonly AnomalyKind[] = /* @__PURE__ */ namesOf<Record<KeysOf<I
 /** The least time between two events of the same kind. */
 const SAME_GAP_MS = 60_000
 
-/** Calls the listeners. What a listener throws reaches nobody. */
+/** Calls the listeners, and ignores what they throw. */
 export class Events {
   readonly #clock: Clock
   watcher: Watcher | undefined
-  // Made when needed: many managers never use them, and a process may have thousands of managers.
+  // Created on first use: many managers never use them, and a process may have thousands of managers.
   #listeners: Map<keyof LoginEvents, Set<Listener>> | undefined
   #toldAt: Map<AnomalyKind | 'store', number> | undefined
 
@@ -185,7 +185,7 @@ export class Events {
     }
   }
 
-  /** Calls the listeners after the change behind the event is complete, so a listener may call any method. */
+  /** Calls the listeners asynchronously, after the change is complete. A listener may therefore call any method. */
   emit<Name extends keyof LoginEvents>(name: Name, event: LoginEvents[Name]): void {
     Object.freeze(event)
     for (const listener of this.#listeners?.get(name) ?? []) {
@@ -196,13 +196,13 @@ export class Events {
     }
   }
 
-  /** Tells the watcher of a caller who does not even wait. @returns `error` */
+  /** Reports a caller's immediate rejection to the watcher. @returns `error` */
   refused(error: TokenError, because: RenewalCause): TokenError {
     this.watcher?.refused?.(error, because)
     return error
   }
 
-  /** Emits an `anomaly` unless its kind was told within the last minute. @returns Whether it was told now. */
+  /** Emits an `anomaly` unless its kind was reported within the last minute. @returns Whether it was emitted. */
   anomaly(kind: AnomalyKind, message: string): boolean {
     const isDue = this.#isDue(kind)
     if (isDue && !this.#hasListener('anomaly') && !ODDITIES.includes(kind)) warnOnce(kind, message)
@@ -210,7 +210,7 @@ export class Events {
     return isDue
   }
 
-  /** Emits `storeUnavailable` unless it was told within the last minute. */
+  /** Emits `storeUnavailable` unless it was reported within the last minute. */
   storeUnavailable(message: string): void {
     if (!this.#isDue('store')) return
     if (!this.#hasListener('storeUnavailable')) warnOnce('store-unavailable', message)

@@ -4,7 +4,7 @@ import { checkFlag, checkObject, checkText, kindOf, ownOptions } from './option-
 import { member } from './thrown.ts'
 import type { TokenManager } from './token-manager.ts'
 
-/** Receives the lines: `console`, or a logger such as pino's. Each method gets the line, with `fields: true` the fields before it. */
+/** Receives the lines: `console`, or a logger such as pino's. Each method receives the line, preceded by the fields if `fields` is true. */
 export interface EventLog {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- Every logger has parameters of its own.
   info(...args: any[]): unknown
@@ -15,8 +15,8 @@ export interface EventLog {
 }
 
 /**
- * Writes one readable line for each event of a manager: `info` for what went well, `warn` for what a person should look at,
- * `error` for a refresh token that may have been stolen. No line holds a token or a credential.
+ * Logs one readable line for each event of a manager: `info` for normal operation, `warn` for what needs attention,
+ * `error` for a refresh token that may have been stolen. No line contains a token or a credential.
  *
  * @example
  * ```ts
@@ -24,11 +24,11 @@ export interface EventLog {
  *
  * const stop = logEvents(tokens, console, { name: 'bakery' })
  * ```
- * @param options `name` (default: none) stands at the head of each line, so that the lines of two managers can be told apart. `fields: true` (default
- * false) calls `log.info(fields, line)`, as pino and bunyan want it: an object with `event`, and what applies of `name`, `code`, `status`, `serviceCode`,
- * `attempt`, `by`, `because`, `durationMs`, `severity`, `evidence`, `fingerprint` and `kind`.
- * @returns a function that ends the log.
- * @throws {TypeError} when `log` lacks one of the three methods, or naming the option.
+ * @param options `name` (default: none) is part of each line's prefix, and distinguishes the lines of two managers. `fields: true` (default
+ * false) calls `log.info(fields, line)`, as pino and bunyan expect. `fields` is an object with `event`, and those of `name`, `code`, `status`,
+ * `serviceCode`, `attempt`, `by`, `because`, `durationMs`, `severity`, `evidence`, `fingerprint` and `kind` that apply.
+ * @returns A function that stops the logging.
+ * @throws {TypeError} if `log` lacks one of the three methods, or naming the option.
  */
 export function logEvents(
   tokens: Pick<TokenManager, 'onAny'>,
@@ -50,7 +50,7 @@ export function logEvents(
   })
 }
 
-/** Loggers name their methods as they like: Nest's has `log` in the place of `info`. */
+/** Not every logger has these methods: Nest's has `log` instead of `info`. */
 function checkMethod(log: object, level: keyof EventLog): void {
   const method: unknown = Reflect.get(log, level)
   if (typeof method !== 'function')
@@ -64,7 +64,7 @@ const FIELDS = [
   ...['durationMs', 'severity', 'evidence', 'fingerprint', 'kind'],
 ]
 
-/** @returns What a search for lines needs. An error tells its code and what the service answered, and no message: it stands in the line. */
+/** @returns The fields to search logs by. The message of an error is left out: it is in the line. */
 function fieldsOf(event: string, name: string | undefined, given: object): Readonly<Record<string, unknown>> {
   const read = (field: string) => member(given, field) ?? member(member(given, 'error'), field)
   const fields = [['event', event], ['name', name], ...FIELDS.map((field) => [field, read(field)])]
@@ -81,35 +81,35 @@ const LINES: { readonly [Name in keyof LoginEvents]: (event: LoginEvents[Name]) 
   ],
   retry: ({ attempt, delayMs, error: { code, message } }) => [
     'warn',
-    `retry: token call ${attempt} failed, the next one follows in ${seconds(delayMs)}; ${code}: ${message}`,
+    `retry: token request ${attempt} failed, the next one follows in ${seconds(delayMs)}; ${code}: ${message}`,
   ],
   renewalFailed: ({ nextAttemptAt, error: { code, message } }) => [
     'warn',
-    `renewalFailed: no token call ${pauseOf(code, nextAttemptAt)}; ${code}: ${message}`,
+    `renewalFailed: no token request ${pauseOf(code, nextAttemptAt)}; ${code}: ${message}`,
   ],
   suspicious: ({ severity, evidence, fingerprint, action }) => [
     severity === 'high' ? 'error' : 'warn',
-    `suspicious: the service refused refresh token ${fingerprint} before its time (${severity}: ${evidence}): ${EXPLAINED[evidence]}${action === 'stop' ? '; the manager stops until reset() or adopt()' : ''}`,
+    `suspicious: the service unexpectedly rejected refresh token ${fingerprint} (${severity}: ${evidence}): ${EXPLAINED[evidence]}${action === 'stop' ? '; the manager stops until reset() or adopt()' : ''}`,
   ],
   suspicionSettled: ({ fingerprint, verdict }) => [
     'info',
     `suspicionSettled: refresh token ${fingerprint}, ${verdict}`,
   ],
   loginChanged: ({ login, by, account, reason }) =>
-    // Nobody has just logged in or out: a server may find the login of each request.
+    // No user has just logged in or out: a server may find a login for each request.
     by === 'store'
       ? undefined
       : [
           'info',
           login === 'present'
-            ? `loginChanged: somebody has logged in ${by} (${account} account)`
+            ? `loginChanged: a user logged in ${by} (${account} account)`
             : `loginChanged: a login is required (${reason ?? 'unknown'}), ended ${by}`,
         ],
   anomaly: ({ kind, message }) => ['warn', `anomaly: ${kind}; ${message}`],
   storeUnavailable: ({ message }) => ['warn', `storeUnavailable: ${message}`],
 }
 
-/** What may explain that a refresh token was rejected, and what to do. */
+/** What may explain the rejection of a refresh token, and what to do. */
 const EXPLAINED: Readonly<Record<LoginEvents['suspicious']['evidence'], string>> = {
   unexplained:
     'nothing on this side explains it, so an attacker may have used it. Find the fingerprint in the log of the service, revoke the tokens, and change the credentials',

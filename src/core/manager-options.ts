@@ -22,69 +22,69 @@ import type { OpenableStore, TokenStore } from './token-store.ts'
 
 export interface TokenManagerOptions {
   source: TokenSource
-  /** Where tokens live. Default: this manager's memory. `redisStore` and `postgresStore` share them among processes. */
+  /** Where the manager keeps its tokens. Default: its own memory. `redisStore` and `postgresStore` share them among processes. */
   store?: TokenStore | undefined
-  /** Names the account in the store. Default `source.id`. */
+  /** The account's name in the store. Default `source.id`. */
   storeKey?: string | undefined
   renewal?: RenewalOptions | undefined
   retry?: RetryOptions | undefined
-  /** Longest time of one token call, ms, from connecting to the last byte of the body. Default 10 000. */
+  /** Timeout of one token request, ms, from connecting to the last byte of the body. Default 10 000. */
   exchangeTimeoutMs?: number | undefined
   /**
-   * What follows a suspicious refresh token. `obtain` (default): a new pair with the credentials. `stop`: the manager also
-   * drops the live access token, and rejects with `ERR_SUSPICIOUS_REFRESH_TOKEN` until `reset()` or `adopt()`.
+   * What the manager does after a suspicious refresh token. `obtain` (default): it obtains a new token set with the credentials. `stop`: it
+   * drops the valid access token, too, and rejects with `ERR_SUSPICIOUS_REFRESH_TOKEN` until `reset()` or `adopt()`.
    */
   onSuspicious?: 'obtain' | 'stop' | undefined
   clock?: Clock | undefined
-  /** Draws jitter and pauses, uniform in [0, 1). Default `Math.random`. */
+  /** Random numbers for jitter and pauses, uniform in [0, 1). Default `Math.random`. */
   random?: (() => number) | undefined
 }
 
 export interface RenewalOptions {
   /**
-   * Renewal is due this many ms before expiry. Meanwhile requests use the old token. Default: a quarter of the lifetime, but
+   * Renewal is due this many ms before expiry. Requests use the old token during the renewal. Default: a quarter of the lifetime, but
    * at least 2 s and at most 5 min. Never more than half of the lifetime.
    */
   skewMs?: number | undefined
   /**
-   * Callers wait for the renewal from this many ms before expiry on. Default: a twentieth of the lifetime, but at least 1 s
-   * and at most 10 s. Never more than a quarter of the lifetime. Give less than `skewMs`: otherwise requests wait for each renewal.
+   * From this many ms before expiry, callers wait for the renewal. Default: a twentieth of the lifetime, but at least 1 s
+   * and at most 10 s. Never more than a quarter of the lifetime. Use less than `skewMs`: otherwise requests wait for each renewal.
    */
   hardSkewMs?: number | undefined
   /** Renewal is due earlier by up to this share of the skew (0 to 1), drawn once per token. Default 0.2. */
   jitter?: number | undefined
   /**
-   * `while-used` (default): a timer renews a token that a caller has used, and lets an unused one expire. `always`: the timer
-   * renews every token. `never`: there is no timer, and only callers start renewals.
+   * When a timer renews the token. `while-used` (default): only if a caller has used the token; an unused token expires. `always`: every
+   * token. `never`: there is no timer, and only callers start renewals.
    */
   keepWarm?: 'while-used' | 'always' | 'never' | undefined
   /** Longest time that one caller waits for a token, ms; then `ERR_WAIT_TIMEOUT`. Default 30 000. */
   maxWaitMs?: number | undefined
   /**
-   * With a source that has a `login`, and a store: how old the knowledge of the login may be when a request goes out, ms. A caller who finds it older
-   * waits for one look into the store, at most for one step of the store; a silent store stops nobody. Until then `peekAccessToken()` is undefined.
-   * A manager to which its store tells changes (`followPage`) makes no looks. Default 30 000. Infinity: never.
+   * With a store, and a source that has a `login`: the longest time since the last check of the login when a request is sent, ms. After that, the next
+   * caller waits for a check of the store, and `peekAccessToken()` returns undefined until then. The check takes at most one store timeout; if the store
+   * does not respond, the caller proceeds. No checks are made if the store reports changes (`followPage`). Default 30 000. Infinity: never.
    */
   maxStalenessMs?: number | undefined
   /**
-   * `false`: no token call outlives the request that needs it. There are no timers. The next caller renews a token that is due, and waits for it, at
-   * most for `exchangeTimeoutMs`: then it takes the old token. If that caller gives up, an exchange in flight runs to its end, and no other call follows.
-   * For functions that are frozen between requests. Default true.
+   * Whether the manager renews in the background. `false`, for functions that are frozen between requests: there are no timers, and no token request
+   * outlives the request that needs it. The next caller renews a token that is due, and waits for it for at most `exchangeTimeoutMs`; then it uses the
+   * old token. If that caller gives up, an exchange in flight completes, and no other follows. Default true.
    */
   background?: boolean | undefined
 }
 
 export interface RetryOptions {
-  /** Largest number of token calls in one renewal: refreshes and obtains together, the first included. Default 4. */
+  /** Maximum number of token requests in one renewal: refreshes and obtains together, including the first. Default 4. */
   maxAttempts?: number | undefined
   /**
-   * Step before the second call, ms; later steps double. The pause is a random time between half of the step and the whole
-   * step. After 429 the step is twice as long. Default 500.
+   * The backoff step before the second request, ms; later steps double. The pause is a random time between half of the step and the whole
+   * step. After a 429 the step is twice as long. Default 500.
    */
   baseDelayMs?: number | undefined
   /** Longest step, ms. Default 20 000. */
   maxDelayMs?: number | undefined
-  /** A longer `Retry-After` counts as this, ms. Default 300 000. */
+  /** Upper limit of a `Retry-After`, ms. Default 300 000. */
   maxRetryAfterMs?: number | undefined
 }
 
@@ -144,7 +144,7 @@ export function managerSettings(options: TokenManagerOptions) {
 
 const NO_SOURCE = 'source must be given: createTokenManager({ source })'
 
-/** Made once: a process may have thousands of managers. */
+/** Created once: a process may have thousands of managers. */
 const USUAL_RENEWAL = /* @__PURE__ */ readOptions('renewal', {}, RENEWAL)
 const USUAL_RETRY = /* @__PURE__ */ readOptions('retry', {}, RETRY)
 
@@ -155,15 +155,15 @@ function checkedClock(clock: Clock): Clock {
   return clock
 }
 
-/** A broken generator fails the first renewal that uses it. From then on each bad value counts as 0. */
+/** A broken generator makes the first renewal that uses it fail. After that, each invalid value counts as 0. */
 function checkedRandom(name: string, random: () => number): () => number {
   checkFunction(name, random)
   if (random === Math.random) return random
-  let isTold = false
+  let isReported = false
   const broken = (why: string, cause?: unknown): number => {
-    if (isTold) return 0
-    isTold = true
-    const message = `random must give a number from 0 to less than 1, ${why}`
+    if (isReported) return 0
+    isReported = true
+    const message = `random must return a number from 0 to less than 1, ${why}`
     throw new TokenError('ERR_TOKEN_SOURCE', message, { cause: cause ?? new RangeError(message) })
   }
   return () => {
@@ -180,7 +180,7 @@ function checkedRandom(name: string, random: () => number): () => number {
 function checkedSource(source: TokenSource): TokenSource {
   if ((source as unknown) === undefined) throw new TypeError(NO_SOURCE)
   checkObject('source', source)
-  // By `member`: what only Object.prototype has is no member of the source (F217).
+  // `member` ignores what is only on Object.prototype (F217).
   const [id, origin] = [member(source, 'id'), member(source, 'origin')]
   if (id !== '') checkText('source.id', id)
   checkFunction('source.obtain', member(source, 'obtain'))
@@ -195,7 +195,7 @@ function checkedSource(source: TokenSource): TokenSource {
   return source
 }
 
-/** @returns How long the service accepts a used refresh token, ms. Infinity: until the token expires. */
+/** @returns How long the service accepts a used refresh token, in ms. Infinity: until the token expires. */
 function graceOf(source: TokenSource): number {
   const refreshTokens = member(source, 'refreshTokens') ?? 'single-use'
   const reuseGraceMs = member(source, 'reuseGraceMs') ?? 0
@@ -203,12 +203,12 @@ function graceOf(source: TokenSource): number {
   return refreshTokens === 'reusable' ? Infinity : checkedDuration('source.reuseGraceMs', reuseGraceMs)
 }
 
-/** Whether two people would meet under one key of the store. */
+/** Whether two users could share one key of the store. */
 function isUnnamed(source: TokenSource, store: OpenableStore): boolean {
   return member(source, 'isUnnamed') === true && member(store, 'singleUser') !== true
 }
 
-/** @throws {TypeError} naming the cure. */
+/** @throws {TypeError} naming the fix. */
 function layerOf(source: TokenSource): LoginLayer | undefined {
   const layer = member(source, 'login')
   const old = member(source, 'needsLogin') !== undefined && 'source.needsLogin is source.login now: '

@@ -31,32 +31,32 @@ describe('given a log of the events', () => {
     [
       'retry',
       { attempt: 1, delayMs: 500, error },
-      'warn axios-evergreen: retry: token call 1 failed, the next one follows in 0.5 s; ERR_THROTTLED: answered 429',
+      'warn axios-evergreen: retry: token request 1 failed, the next one follows in 0.5 s; ERR_THROTTLED: answered 429',
     ],
     [
       'renewalFailed',
       { error, nextAttemptAt: at },
-      'warn axios-evergreen: renewalFailed: no token call before 2026-01-01T00:00:00.000Z; ERR_THROTTLED: answered 429',
+      'warn axios-evergreen: renewalFailed: no token request before 2026-01-01T00:00:00.000Z; ERR_THROTTLED: answered 429',
     ],
     [
       'renewalFailed',
       { error, nextAttemptAt: Infinity },
-      'warn axios-evergreen: renewalFailed: no token call until reset() or adopt(); ERR_THROTTLED: answered 429',
+      'warn axios-evergreen: renewalFailed: no token request until reset() or adopt(); ERR_THROTTLED: answered 429',
     ],
     [
       'renewalFailed',
       { error: new TokenError('ERR_LOGIN_REQUIRED', 'log in'), nextAttemptAt: Infinity },
-      'warn axios-evergreen: renewalFailed: no token call until adopt(); ERR_LOGIN_REQUIRED: log in',
+      'warn axios-evergreen: renewalFailed: no token request until adopt(); ERR_LOGIN_REQUIRED: log in',
     ],
     [
       'suspicious',
       { ...suspicion, severity: 'high', evidence: 'unexplained', action: 'stop' },
-      'error axios-evergreen: suspicious: the service refused refresh token 0a1b2c3d before its time (high: unexplained): nothing on this side explains it, so an attacker may have used it. Find the fingerprint in the log of the service, revoke the tokens, and change the credentials; the manager stops until reset() or adopt()',
+      'error axios-evergreen: suspicious: the service unexpectedly rejected refresh token 0a1b2c3d (high: unexplained): nothing on this side explains it, so an attacker may have used it. Find the fingerprint in the log of the service, revoke the tokens, and change the credentials; the manager stops until reset() or adopt()',
     ],
     [
       'suspicious',
       { ...suspicion, severity: 'low', evidence: 'concurrent-use', action: 'obtain' },
-      'warn axios-evergreen: suspicious: the service refused refresh token 0a1b2c3d before its time (low: concurrent-use): another process may have used it at the same time; give all processes of the account one store',
+      'warn axios-evergreen: suspicious: the service unexpectedly rejected refresh token 0a1b2c3d (low: concurrent-use): another process may have used it at the same time; give all processes of the account one store',
     ],
     [
       'suspicionSettled',

@@ -165,7 +165,7 @@ describe('given a random function that is broken (F172)', () => {
       expect(await outcome(tokens.getAccessToken())).toMatchObject({
         code: 'ERR_TOKEN_SOURCE',
         retryable: false,
-        message: expect.stringMatching(/^random must give a number from 0 to less than 1, got /),
+        message: expect.stringMatching(/^random must return a number from 0 to less than 1, got /),
         cause: { name: 'RangeError' },
       })
       await clock.advance(10_000)

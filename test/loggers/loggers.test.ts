@@ -21,7 +21,7 @@ function writtenBy(log: EventLog, options: object): void {
 }
 
 const LINE =
-  'axios-evergreen (bakery): renewalFailed: no token call before 2026-01-01T00:00:00.000Z; ERR_THROTTLED: answered 429'
+  'axios-evergreen (bakery): renewalFailed: no token request before 2026-01-01T00:00:00.000Z; ERR_THROTTLED: answered 429'
 const TOLD = { event: 'renewalFailed', name: 'bakery', code: 'ERR_THROTTLED', status: 429 }
 
 afterEach(() => void jest.restoreAllMocks())
