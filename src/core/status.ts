@@ -2,45 +2,45 @@ import { errorWith, type LoginReason, TokenError, type TokenErrorCode } from './
 import type { HeldToken } from './held-token.ts'
 import type { OwnCoolDown } from './situation.ts'
 
-/** What is known of a renewal in flight. */
+/** The state of a renewal in flight. */
 export interface Running {
   readonly lastError: TokenError | undefined
   readonly isRepeating?: boolean
 }
 
-/** What a manager does about its next token. The current token is no part of it: that serves until the manager is closed. */
+/** What a manager is doing about its next token. The current token stays in use until the manager is closed. */
 export interface Activity {
   /** The renewal that all callers share. */
   readonly renewal: Running | undefined
-  /** The pause that the service asked for, or the cool-down after the last renewal, which failed. */
+  /** The pause that the service asked for, or the cool-down after a failed renewal. */
   readonly backoff: Backoff | undefined
   readonly isClosed: boolean
   readonly current?: { readonly living: string | undefined } | undefined
   readonly login?: { readonly isPending: boolean }
 }
 
-/** Why a caller gets no token request. */
+/** Why a caller may not start or join a renewal. */
 export type Denial = 'closed' | Backoff
-/** What a caller who needs a token request may do: `start` a renewal, `join` the one in flight, or wait for the login that is pending. */
+/** What a caller without a valid token may do: `start` a renewal, `join` the one in flight, or wait for the pending login. */
 export type Admission = 'start' | 'join' | 'await-login' | Denial
 
 export function isDenial(admitted: Admission): admitted is Denial {
   return admitted === 'closed' || typeof admitted === 'object'
 }
 
-/** The manager makes no token call before `until`, monotonic ms. */
+/** The manager makes no token request before `until`, monotonic ms. */
 export interface Backoff extends Pick<OwnCoolDown, 'failures' | 'isFirm' | 'whileUsable'> {
   /** Infinity: until `reset()`, `adopt()`, or a login elsewhere. */
   readonly until: number
-  /** From this instant on a caller asks the record again whether somebody has logged in elsewhere. */
+  /** From this instant on, the next caller makes the manager check the record for a login elsewhere. Monotonic ms. */
   readonly asksAt?: number
   readonly error: TokenError
 }
 
-/** A manager that waits for a login asks the store at most this often whether another owner has logged in, ms. */
+/** The shortest interval at which a manager that requires a login checks the store for a login of another owner, ms. */
 export const ASK_MS = 1_000
 
-/** The backoff after a renewal that gave up. */
+/** The backoff after a failed renewal. */
 export function backoffAfter(
   error: TokenError,
   { ms, failures, isFirm, whileUsable }: OwnCoolDown,
@@ -51,10 +51,10 @@ export function backoffAfter(
 }
 
 /**
- * A backoff forbids to start a renewal, and to join one. Whoever has no token waits for a login that is pending.
+ * Decides whether a caller starts a renewal, joins one, or waits for a pending login. During a backoff, callers neither start nor join a renewal.
  *
- * @param limit Until when the caller can wait, monotonic ms. A caller who can wait longer than a renewal pauses joins it.
- * @param breaksBackoff Whether the caller wants a renewal in spite of a backoff that is not firm.
+ * @param limit When the caller's wait ends, monotonic ms. A caller who can outwait the pause of a renewal joins it.
+ * @param breaksBackoff Whether the caller wants a renewal despite a backoff that is not firm.
  */
 export function admission(
   { renewal, backoff, isClosed, current, login }: Activity,
@@ -66,40 +66,42 @@ export function admission(
   if (login?.isPending === true && current?.living === undefined) return 'await-login'
   const canJoin = renewal !== undefined
   const endsAt = backoff?.asksAt ?? backoff?.until ?? now
-  // If a renewal runs in spite of the backoff, all callers join it.
+  // All callers join a renewal that runs despite the backoff.
   const isBroken = backoff?.isFirm === false && (canJoin || breaksBackoff)
   if (backoff && now < endsAt && !isBroken && !(canJoin && limit > endsAt)) return backoff
   return canJoin ? 'join' : 'start'
 }
 
-/** Whether the next token may come soon: the renewal makes its first exchange, and the last one has not failed. */
+/** Whether a new token is likely soon: a renewal makes its first exchange, and the previous renewal did not fail. */
 export function isReplacing({ renewal, backoff }: Activity): boolean {
   return renewal !== undefined && renewal.isRepeating !== true && !backoff
 }
 
+/** The state of a token manager. */
 export interface TokenStatus {
   /**
-   * While a token lives, its freshness is the phase, even if renewals fail. `refused`: the API has refused the token, and it cannot be replaced now. A
-   * request that succeeds with the token ends this phase.
+   * While a token is valid, its freshness is the phase, even if renewals fail. `refused`: the API rejected the token, and the manager cannot replace
+   * it now. A request that succeeds with the token ends this phase.
    */
   phase: 'empty' | 'fresh' | 'due' | 'refused' | 'expired' | 'cooling-down' | 'stopped' | 'closed'
   renewing: boolean
-  /** Epoch ms; a lifetime above 24 h counts as 24 h. */
+  /** Epoch ms. A lifetime above 24 h counts as 24 h. */
   accessExpiresAt?: number
   /** Epoch ms. */
   refreshExpiresAt?: number
-  /** The manager makes no token call before this instant, epoch ms. */
+  /** The manager makes no token request before this instant, epoch ms. */
   nextAttemptAt?: number
-  /** The code of the last failure. Absent again as soon as a new token comes. */
+  /** The code of the last failure. Absent after the next new token. */
   lastError?: TokenErrorCode
-  /** Calls of the token source (`obtains`, `refreshes`), how many of them failed, and tokens that came from elsewhere (`adoptions`). */
+  /** Calls of the token source (`obtains`, `refreshes`), how many of them failed, and tokens from elsewhere (`adoptions`). */
   counts: { obtains: number; refreshes: number; adoptions: number; failures: number; suspicions: number }
 }
 
 /** The status of a manager whose source has a `login`. */
 export interface LoginStatus extends TokenStatus {
   /**
-   * Absent until a store has told. `required`: pass the tokens of a login to `adopt()`. `pending`: `adopt()` was given a promise that has not settled.
+   * The state of the login. `required`: pass the tokens of a login to `adopt()`. `pending`: the promise passed to `adopt()` has not settled. Absent
+   * until a store has been checked.
    */
   login?: 'present' | 'required' | 'pending'
   /** Why a login is required. */
@@ -109,7 +111,7 @@ export interface LoginStatus extends TokenStatus {
 type Token = Pick<HeldToken, 'remainingMs' | 'refreshRemainingMs' | 'freshness'> &
   Partial<Pick<HeldToken, 'isUnusable' | 'mustRenew'>>
 
-/** What `status()` returns, without the login and the counts. @param now Monotonic ms. @param wallNow Epoch ms. */
+/** The result of `status()` without the login and the counts. @param now Monotonic ms. @param wallNow Epoch ms. */
 export function statusIn(
   activity: Activity,
   token: Token | undefined,
@@ -141,19 +143,19 @@ function phaseIn(activity: Activity, token: Token | undefined, now: number): Tok
   return token ? 'expired' : 'empty'
 }
 
-/** Why a caller gets no token. If the manager backs off, the error tells the instant of the next attempt. */
+/** The error for a caller who gets no token. During a backoff it has the instant of the next attempt (`retryAt`). */
 export function denialOf(why: 'closed' | Pick<Backoff, 'until' | 'error'>, now: number, wallNow: number): TokenError {
   if (why === 'closed') return new TokenError('ERR_CLOSED', 'The token manager is closed')
   const { until, error } = why
   if (until === Infinity) return error
-  // Not in the message, which is the same for each caller: error trackers group by it.
+  // Not part of the message: error trackers group by message, so it must be the same for all callers.
   return errorWith(error, { retryAt: Math.round(wallNow + until - now) })
 }
 
 /**
- * What the timer of a token does: it renews a token that is in use, and lets an unused one expire.
+ * When to renew the current token in the background. A token in use is renewed. An unused token expires.
  *
- * @returns Ms to wait, 0 or less: renew now; undefined: nothing is to be done.
+ * @returns Ms to wait. 0 or less: renew now. Undefined: do nothing.
  */
 export function timerMs(
   { renewal, backoff, isClosed }: Activity,
@@ -163,6 +165,6 @@ export function timerMs(
 ): number | undefined {
   const isKept = keepWarm === 'always' || (token.used && token.remainingMs > 0)
   if (renewal || isClosed || !isKept || backoff?.until === Infinity) return undefined
-  // The timer may fire a little early, or during the cool-down after a failed renewal.
+  // The timer may fire slightly early, or during the cool-down after a failed renewal.
   return token.freshness === 'fresh' ? token.freshMs : (backoff?.until ?? now) - now
 }

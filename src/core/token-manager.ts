@@ -3,98 +3,103 @@ import type { LogoutResult } from './login-port.ts'
 import type { LoginStatus, TokenStatus } from './status.ts'
 import type { AdoptedGrant } from './token-source.ts'
 
-/** Keeps the access token of one account fresh. All callers share it, and its renewals. */
+/** Keeps the access token of one account fresh. All callers share the token and its renewals. */
 export interface TokenManager {
   /**
-   * A token that may be sent now. Waits for the renewal if there is none. A caller who gives up ends only its own wait.
+   * Returns a token that is valid now. Waits for a renewal if there is none. An abort or a timeout ends only the wait of this caller.
    *
-   * @throws {TokenError} see `TokenErrorCode`; `signal.reason` when the caller gives up.
+   * @throws {TokenError} See `TokenErrorCode`. After an abort: `signal.reason`.
    */
   getAccessToken(options?: { signal?: AbortSignal | undefined; maxWaitMs?: number | undefined }): Promise<string>
-  /** The token if it may be sent right now, else undefined. Synchronous. If it is due, starts a renewal in the background. */
+  /** Returns the token if it is valid now, else undefined. Synchronous. If renewal is due, starts it in the background. */
   peekAccessToken(): string | undefined
   /**
-   * Replaces a token that the API refused. Resolves with a different one. Renews only if `refused` is still the current one.
+   * Replaces a token that the API rejected, and resolves with a different one. Renews only if `refused` is still the current token.
    *
-   * @throws {TokenError} `ERR_REPLACED_TOO_SOON` within the gap between forced renewals: max(2 s, a tenth of the lifetime).
-   * `ERR_TOKEN_RESPONSE` if the service issued `refused` again. Else as `getAccessToken`.
-   * @throws {TypeError} if `refused` is the text of a header in the place of the token.
+   * @throws {TokenError} `ERR_REPLACED_TOO_SOON` if the last forced renewal was less than max(2 s, a tenth of the lifetime) ago.
+   * `ERR_TOKEN_RESPONSE` if the service issued `refused` again. Otherwise as `getAccessToken`.
+   * @throws {TypeError} If `refused` is a header value instead of a token.
    */
   replaceAccessToken(
     refused: string,
     options?: { signal?: AbortSignal | undefined; maxWaitMs?: number | undefined },
   ): Promise<string>
   /**
-   * Renews now, however fresh the token is, or joins the renewal in flight. In a cool-down after an unreachable or failing
-   * service it makes one attempt. It never breaks a `Retry-After`, the cool-down after refused credentials, or a stop.
+   * Renews the token even if it is fresh, or joins the renewal in flight. Makes one attempt during a cool-down that an unreachable or failing
+   * service caused. Always respects `Retry-After`, the cool-down after rejected credentials, and a stop.
    *
-   * @throws {TokenError} as `getAccessToken`.
+   * @throws {TokenError} As `getAccessToken`.
    */
   renew(options?: { signal?: AbortSignal | undefined; maxWaitMs?: number | undefined }): Promise<void>
   /**
-   * Uses tokens that came from elsewhere: from a page that a server rendered, a vault, another program. A refresh token alone will do: the next caller
-   * refreshes. Ends cool-downs and stops, outdates a renewal in flight, and stores the tokens. Takes effect at the call: `adopt` and `reset` happen in
-   * the order of their calls.
+   * Uses and stores tokens from elsewhere, such as a server-rendered page, a vault or another program. A refresh token alone is enough: the next
+   * caller refreshes. Ends cool-downs and stops, and supersedes a renewal in flight. Takes effect immediately: calls of `adopt` and `reset` run in
+   * order.
    *
-   * @throws {TypeError} naming the member.
-   * @throws {TokenError} `ERR_CLOSED`; `ERR_STORE_UNAVAILABLE` if the store is out of reach and its `onUnavailable` is `fail`: the tokens serve here
-   * all the same, and the next renewal stores them.
+   * @throws {TypeError} Naming the member.
+   * @throws {TokenError} `ERR_CLOSED`. `ERR_STORE_UNAVAILABLE` if the store is unreachable and its `onUnavailable` is `fail`: this manager uses the
+   * tokens anyway, and stores them with the next renewal.
    */
   adopt(grant: AdoptedGrant): Promise<void>
   /**
-   * Forgets tokens (in the store too), cool-downs and stops, and outdates a renewal in flight: its waiters join the next
-   * one. Call it after a change of credentials.
+   * Deletes the tokens (in the store too), ends cool-downs and stops, and supersedes a renewal in flight, whose callers wait for the next one. Call
+   * it after the credentials have changed.
    *
-   * @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store cannot be reached.
+   * @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store is unreachable.
    */
   reset(): Promise<void>
-  /** The state of the manager now. Makes no call. */
+  /** Returns the current state. Makes no request. */
   status(): TokenStatus
-  /** Calls `listener` for each such event. What it throws reaches nobody. @returns a function that removes the listener. */
+  /** Calls `listener` for each event of this name. Errors that the listener throws are ignored. @returns A function that removes the listener. */
   on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void
-  /** Calls `listener` for each event, for logs. @returns a function that removes the listener. */
+  /** Calls `listener` for every event, for logs. @returns A function that removes the listener. */
   onAny(listener: <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => void): () => void
   /**
-   * Resolves when no exchange is in flight, and what the last one brought is stored. Never rejects, and starts nothing. Await it before a machine is
-   * frozen or stopped. A pause between two token calls is no exchange.
+   * Resolves when no exchange is in flight and the last result is stored. Never rejects, and starts nothing. Await it before a machine is frozen or
+   * stopped. Does not wait for the pause between two token requests.
    */
   settled(): Promise<void>
-  /** Ends timers, rejects waiters with `ERR_CLOSED`, and resolves when an exchange in flight has ended and is stored. */
+  /** Stops all timers, rejects waiting callers with `ERR_CLOSED`, and resolves when an exchange in flight has ended and its result is stored. */
   close(): Promise<void>
 }
 
-/** The manager of a source with `login`: its person logs in and out. */
+/** The manager of a source with `login`, whose user logs in and out. */
 export interface LoginManager extends TokenManager {
   /**
-   * Uses tokens that came from elsewhere: from a login, a page that a server rendered, a vault. A refresh token alone will do: the next caller
-   * refreshes. Ends cool-downs and stops, outdates a renewal in flight, and stores the tokens. Requests of an earlier login get no token of this one,
-   * unless both were adopted here and name the same `subject`. Those that began after `loginChanged` told that a login is required wait for this one. If
-   * both name a `subject`, and another one, the source revokes the tokens of the earlier login in the background. Takes effect at the call: `adopt`,
-   * `logout` and `reset` happen in the order of their calls.
+   * Uses and stores tokens from elsewhere, such as a login, a server-rendered page or a vault. A refresh token alone is enough: the next caller
+   * refreshes. Ends cool-downs and stops, and supersedes a renewal in flight. Takes effect immediately: calls of `adopt`, `logout` and `reset` run in
+   * order.
    *
-   * Of a promise: a login is under way, and the act happens when the promise settles. Until then `status().login` is `pending`, nobody is told that a
-   * login is required, and callers without a token wait, each within its own limits. A promise that never settles holds nothing else. If the promise
-   * brings `undefined`, there was no login: all is as before the call, and listeners hear `required` if that is so. If it rejects, that is so, too.
+   * Requests of the previous login do not receive these tokens, unless this manager adopted both logins and they have the same `subject`. Requests
+   * that began after `loginChanged` reported `required` wait for this login. If the subjects differ, the source revokes the previous tokens in the
+   * background.
    *
-   * @throws {TypeError} naming the member. What the promise rejects with.
-   * @throws {TokenError} `ERR_CLOSED`; `ERR_STORE_UNAVAILABLE` if the store is out of reach and its `onUnavailable` is `fail`: the tokens serve here
-   * all the same, and the next renewal stores them.
+   * With a promise, the login is pending until the promise settles. Until then, `status().login` is `pending`, the manager does not report
+   * `required`, and callers without a token wait within their own limits. A promise that never settles blocks nothing else. If it resolves with
+   * `undefined` or rejects, there was no login: the state from before the call is restored, and `loginChanged` reports `required` if that applies.
+   *
+   * @throws {TypeError} Naming the member. If the promise rejects: its reason.
+   * @throws {TokenError} `ERR_CLOSED`. `ERR_STORE_UNAVAILABLE` if the store is unreachable and its `onUnavailable` is `fail`: this manager uses the
+   * tokens anyway, and stores them with the next renewal.
    */
   adopt(grant: AdoptedGrant | PromiseLike<AdoptedGrant | undefined>): Promise<void>
   /**
-   * The logout. Ends the login of this manager at once for all callers here. Waits for an exchange in flight, forgets the tokens (in the store too),
-   * then lets the source revoke them (RFC 7009). A service that cannot be reached makes no difference to that. If the store has another login by now,
-   * that one stays. Without `revoke` in the source: as `reset()`. The revocation is tried up to three times within `exchangeTimeoutMs`. What is then
-   * `unavailable` is kept in memory (the last 8 logins), and the next `logout()` tries again. The anomaly `not-revoked` says why a revocation failed.
+   * Logs the user out. Ends the login immediately for all callers of this manager. Waits for an exchange in flight, deletes the tokens (in the store
+   * too), then has the source revoke them (RFC 7009). The logout succeeds even if the service is unreachable. A newer login in the store is kept.
+   * Without `revoke` in the source, it acts as `reset()`.
+   *
+   * The source tries to revoke up to three times within `exchangeTimeoutMs`. If the result is `unavailable`, the manager keeps the tokens in memory
+   * (of the last 8 logins), and the next `logout()` tries again. The anomaly `not-revoked` reports why a revocation failed.
    *
    * @returns Whether the service confirmed the revocation, and if not, why.
-   * @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store cannot be reached.
+   * @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store is unreachable.
    */
   logout(): Promise<LogoutResult>
   /**
-   * As for every manager, and the login ends: its waiters reject with `ERR_LOGIN_REQUIRED`. The login of somebody else in the store stays.
+   * Resets the manager as `TokenManager.reset` does, and ends the login: waiting callers reject with `ERR_LOGIN_REQUIRED`. Another user's login in
+   * the store is kept.
    *
-   * @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store cannot be reached.
+   * @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store is unreachable.
    */
   reset(): Promise<void>
   status(): LoginStatus
