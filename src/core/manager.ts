@@ -15,25 +15,25 @@ import { SERVICE_ACCOUNT } from './token-source.ts'
 import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
 import { isWithin } from './within-call.ts'
 
-/** The least time between two renewals that the API forces: a service whose tokens are rejected is not called all the time. */
+/** The shortest time between two renewals that rejections of the API force. Limits the load on a service whose tokens are always rejected. */
 const LEAST_FORCED_GAP_MS = 2_000
-const TOO_SOON = 'The API refuses access tokens faster than the manager may replace them'
+const TOO_SOON = 'The API rejects access tokens faster than the manager may replace them'
 
-/** What callers get: a token, the wait for one, or an error. What has to do with logins is in the types of a `LoginManager` only. */
+/** Serves callers with a token, a wait for one, or an error. The members for logins are public only in the type `LoginManager`. */
 export class Manager implements LoginManager {
   readonly #account: Account
   readonly #settings: Settings
   readonly #machine: Machine
   #closing: Promise<void> | undefined
 
-  /** @param plain Stands in the place of a layer if the source has none. */
+  /** @param plain Used instead of a login layer if the source has none. */
   constructor(options: TokenManagerOptions, readThrown: ReadThrown, plain: LoginCode<Account>) {
     this.#settings = settingsOf(options, readThrown, plain)
     this.#account = new Account(this.#settings)
     this.#machine = new Machine(this.#account)
     const meetOthers = member(options.source, SERVICE_ACCOUNT) as ((account: Account) => void) | undefined
     meetOthers?.(this.#account)
-    // Not a computed member of the class: bundlers would keep the class for an application that imports only a token source.
+    // Not a computed member of the class: bundlers would then keep the class in an application that imports only a token source.
     if (!Object.hasOwn(Manager.prototype, INTERNALS))
       Object.defineProperty(Manager.prototype, INTERNALS, {
         get(this: Manager) {
@@ -54,7 +54,7 @@ export class Manager implements LoginManager {
     try {
       const token = await this.#replace(refused, options)
       if (token !== refused) return token
-      const message = 'The service issued the refused access token again'
+      const message = 'The service issued the rejected access token again'
       const advice = `${message}: check that the API and the token service belong together`
       this.#settings.events.anomaly('new-tokens-refused', advice)
       throw new TokenError('ERR_TOKEN_RESPONSE', message)
@@ -73,7 +73,7 @@ export class Manager implements LoginManager {
 
   async adopt(grant: GivenLogin): Promise<void> {
     const { logins } = this.#machine
-    // Its reason is the caller's own, and goes back as it is.
+    // The promise rejects with the caller's own reason, so it is passed on unchanged.
     if (isPromise(grant)) return logins.adoptPromised(grant)
     try {
       await logins.adopt(grant)
@@ -114,7 +114,7 @@ export class Manager implements LoginManager {
     return (this.#closing ??= this.#machine.close())
   }
 
-  /** The token if it may be sent right now. If it is due, starts a renewal in the background. Without `background`, the next caller who waits does. */
+  /** Returns the token if it is valid now. If renewal is due, starts it in the background. Without `background`, the next caller who waits starts it. */
   peekAccessToken(): string | undefined {
     const mustCheck = this.#mustCheck()
     const token = this.#take()
@@ -129,7 +129,7 @@ export class Manager implements LoginManager {
     const { freshness } = current
     if (freshness === 'expired') return undefined
     current.used = true
-    // Whoever sends it now would be refused, and what can be sent only once would be lost.
+    // The API would reject the token, and a request with a body that can be sent only once would be lost.
     if (current.isRejected && isReplacing(this.#account)) return undefined
     const isWanted = freshness === 'due' || current.mustRenew
     if (isWanted && admission(this.#account, this.#machine.now) === 'start') {
@@ -139,7 +139,7 @@ export class Manager implements LoginManager {
     return current.stored.accessToken
   }
 
-  /** A token that may be sent now, or the wait for one. @throws {TokenError} if no wait can help. */
+  /** Returns a valid token, or a promise of one. @throws {TokenError} If waiting cannot help. */
   #get(options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
     return this.#getFor(this.#account.login.generations.current, options)
@@ -153,14 +153,14 @@ export class Manager implements LoginManager {
     return this.#take() ?? this.#wait(causeFor(this.#account.current), options, generation, true)
   }
 
-  /** Whether the login may have ended elsewhere by now, and nothing asks the record. Of a login that the record does not know yet nobody else can know. */
+  /** Whether the record must be checked first, because the login may have ended elsewhere. Not needed before the record has the login. */
   #mustCheck(): boolean {
-    const { staleAt: noticeAt, current, acts } = this.#account
-    const isLate = noticeAt < Infinity && this.#machine.now >= noticeAt
-    return isLate && current?.freshness !== 'expired' && !acts.areUnderWay
+    const { staleAt, current, acts } = this.#account
+    const isStale = staleAt < Infinity && this.#machine.now >= staleAt
+    return isStale && current?.freshness !== 'expired' && !acts.areUnderWay
   }
 
-  /** All callers who come during a look share it. */
+  /** Checks the record, then takes or waits for a token. Concurrent callers share one check. */
   async #afterCheck(generation: number, options: WaitOptions | undefined): Promise<string> {
     const { clock, renewal } = this.#settings
     const { login } = this.#account
@@ -168,20 +168,20 @@ export class Manager implements LoginManager {
     const signal = ownOption(options, 'signal')
     const maxWaitMs = waitMsOf(options, renewal.maxWaitMs)
     const limit = { clock, ms: maxWaitMs, holdsProcess: true, signal, atLimit: () => undefined }
-    // At the limit of a caller a silent store is no reason to refuse a token that lives.
+    // If the store does not answer within the caller's limit, the caller still gets a valid token.
     await withinLimit(checker.checkOnce(), limit).catch(() => checkNotAborted(signal))
     if (generation < login.generations.first) throw login.errorOfLoss('logged-out')
     return this.#takeOrWait(generation, { signal, maxWaitMs: Math.max(0, maxWaitMs - (this.#machine.now - now)) })
   }
 
-  /** Another token than `refused`. If the manager has replaced `refused` already, it forces no renewal. */
+  /** Returns a different token than `refused`. Forces no renewal if the manager has already replaced `refused`. */
   #replace(refused: string, options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
-    // It would be no token that the manager knows, and its caller would get the refused one again.
+    // The manager would not recognize a header value, and the caller would receive the rejected token again.
     if (/^(bearer|dpop) /i.test(refused))
-      throw new TypeError('refused must be the access token alone, not the text of a header')
+      throw new TypeError('refused must be the access token itself, not a header value')
     const { login } = this.#account
-    // The refused token was sent in the login of now, whenever its sender asks: the next login does not serve it.
+    // The rejected token belongs to the current login, so the caller must not receive a token of the next login.
     const generation = login.generations.first
     if (!this.#isCurrent(refused)) {
       if (login.isOfEndedLogin(refused)) throw login.errorOfLoss('logged-out')
@@ -198,7 +198,7 @@ export class Manager implements LoginManager {
     return this.#wait(isExpired ? 'expired' : 'refused', options, generation, false)
   }
 
-  /** Starts the replacement of `refused` for later callers. Nobody waits for it, and it keeps no process alive. */
+  /** Starts the replacement of `refused` for later callers. No caller waits for it, and it does not keep the process alive. */
   #renewInBackground(refused: string): void {
     if (!this.#isCurrent(refused)) return
     this.#deny()
@@ -222,14 +222,14 @@ export class Manager implements LoginManager {
     return this.#account.current?.stored.accessToken === token
   }
 
-  /** The API has refused the current token. If its login has ended, too, nobody gets the token again (F206). */
+  /** Notes that the API rejected the current token. If its login has ended too, no caller receives the token again (F206). */
   #deny(): void {
     const { current } = this.#account
     current?.rejected()
     this.#machine.logins.concludeLoss()
   }
 
-  /** Begins a renewal that the API forces by a rejection. @returns undefined if it may begin; else from when it may, and the error. */
+  /** Begins a renewal after a rejection by the API. @returns Undefined if it may begin; otherwise when it may, and the error. */
   #beginForced(): { until: number; error: TokenError } | undefined {
     const account = this.#account
     const { now } = this.#machine
@@ -242,15 +242,15 @@ export class Manager implements LoginManager {
 
   #admission(limit?: number, isForced = false) {
     const { backoff, current } = this.#account
-    const isUnserved = backoff?.whileUsable === true && current?.isRejected === true
-    return admission(this.#account, this.#machine.now, limit, isForced || isUnserved)
+    const hasEnded = backoff?.whileUsable === true && current?.isRejected === true
+    return admission(this.#account, this.#machine.now, limit, isForced || hasEnded)
   }
 
   /**
-   * Not an async function: each of ten thousand waiters would hold one more promise.
+   * Waits for a renewal. Not an async function: each of ten thousand waiting callers would hold one more promise.
    *
-   * @param generation Of the login in which the caller has asked.
-   * @param mayKeep Whether the caller takes the old token if no new one comes in time.
+   * @param generation The login generation of the caller.
+   * @param mayKeep Whether the caller takes the old token if no new one arrives in time.
    */
   #wait(
     because: RenewalCause,
@@ -270,7 +270,7 @@ export class Manager implements LoginManager {
     if (admitted === 'start') machine.renew(because)
     this.#account.renewal?.hurry(limit)
     if (living === undefined || !current) return this.#waitIn({ limit, signal, generation }, because)
-    // The token still lives. The caller waits for one exchange, and until a third of the hard window is left; then it takes the old token.
+    // The token is still valid. The caller waits for at most one exchange, and until a third of the hard skew is left. Then it takes the old token.
     const patienceMs = Math.min(current.patienceMs, this.#settings.exchangeTimeoutMs)
     if (isDenial(admitted) || patienceMs <= 0) return living
     return this.#waitIn({ limit, keepAt: now + patienceMs, signal, generation }, because)
@@ -311,7 +311,9 @@ export class Manager implements LoginManager {
       discard: async (grant) => this.#machine.logins.discard?.(grant),
       watch(watcher) {
         if (events.watcher)
-          throw new TypeError('The token manager is instrumented already: call what instrument() returned')
+          throw new TypeError(
+            'The token manager is already instrumented: first call the function that instrument() returned',
+          )
         events.watcher = watcher
         return () => {
           if (events.watcher === watcher) events.watcher = undefined
@@ -321,21 +323,21 @@ export class Manager implements LoginManager {
   }
 }
 
-/** Each caller gets an error of its own, whose stack begins where the caller asked. */
+/** Copies the error, so that each caller receives its own, with the stack of its own call. */
 function ownError(manager: Manager, method: keyof LoginManager, error: unknown): unknown {
   return isTokenError(error) ? copyForCaller(Reflect.get(manager, method), error) : error
 }
 
-/** Why a caller who finds no token that it may take needs a renewal. */
+/** Why a caller without a usable token needs a renewal. */
 function causeFor(current: HeldToken | undefined): RenewalCause {
   if (!current) return 'cold'
   if (current.freshness === 'expired') return 'expired'
   return current.mustRenew || current.isRejected ? 'refused' : 'due'
 }
 
-/** The source has asked for a token in its own token call (F309). */
+/** The source has requested a token during its own token request (F309). */
 function waitForItself(): never {
   const message =
-    'The token source waits for itself: it sends its call through an instance that this manager serves. Use a plain one'
+    'The token source waits for itself: it sends its token request through an instance that uses this manager. Use a plain instance'
   throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent' })
 }

@@ -5,8 +5,8 @@ import type { RejectedRefreshToken, Suspicion } from './suspicion.ts'
 import type { CoolDown, Report, Retry } from './token-store.ts'
 
 /**
- * What to do after an exchange that failed: the table of outcomes, the retries and the cool-down (design: Renewal, Logins). The step that tells the
- * record computes it, so the plan is whole, and no other owner comes between.
+ * The plan after a failed exchange: the table of outcomes, the retries and the cool-down (design: Renewal, Logins). It is computed inside the step
+ * that releases the lease, so that no other owner can change the record in between.
  */
 export function planAfter(error: TokenError, situation: Situation, policy: Policy): Plan {
   const { exchange, meanwhile, halted } = situation
@@ -14,10 +14,10 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
   const { fate, judged = false } = consequence
   const suspicion = judged ? suspicionIn(situation, policy) : undefined
   const retryAfterMs = Math.min(retryAfterMsOf(error), policy.retry.maxRetryAfterMs)
-  const told = errorAfter(error, consequence, suspicion, situation, policy)
+  const reported = errorAfter(error, consequence, suspicion, situation, policy)
   const obtains = consequence.next === 'obtain'
   const plan = {
-    error: told,
+    error: reported,
     fate,
     suspicion,
     adopts: meanwhile?.newer === 'fit' && !halted,
@@ -25,22 +25,22 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
     isSpent: fate === 'dead' || (obtains && fate !== 'keep'),
     isAccountRejected: exchange === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED',
     hasRetryAfter: retryAfterMs > 0,
-    next: nextAfter(told, consequence, situation, policy, retryAfterMs),
+    next: nextAfter(reported, consequence, situation, policy, retryAfterMs),
   }
   return { ...plan, ...reportOf(plan, consequence, situation) }
 }
 
-/** A newer pair explains the refusal. So does a reset, because it follows a change of credentials. */
+/** Newer tokens in the record explain the rejection. So does a reset, because it follows a change of credentials. */
 function suspicionIn(situation: Situation, { rules }: Policy): Plan['suspicion'] {
   const { meanwhile, halted } = situation
   if (meanwhile?.newer || halted === 'outdated') return undefined
-  const refused = rejectedTokenIn(situation)
-  const suspicion = rules.suspicionOf(refused)
-  return suspicion && { ...suspicion, remainingMs: refused.remainingMs }
+  const rejected = rejectedTokenIn(situation)
+  const suspicion = rules.suspicionOf(rejected)
+  return suspicion && { ...suspicion, remainingMs: rejected.remainingMs }
 }
 
 function rejectedTokenIn({
-  lease: lease,
+  lease,
   sinceLeaseMs,
   meanwhile,
   met5xx = false,
@@ -59,7 +59,7 @@ function rejectedTokenIn({
   }
 }
 
-/** What callers and listeners are told. */
+/** The error for callers and listeners. */
 function errorAfter(
   error: TokenError,
   consequence: Consequence,
@@ -71,9 +71,9 @@ function errorAfter(
   return rules.errorAfter?.(error, consequence, suspicion, situation) ?? error
 }
 
-/** A suspicious refresh token under `onSuspicious: 'stop'`. */
+/** The error for a suspicious refresh token with `onSuspicious: 'stop'`. */
 function stopAfter({ status, serviceCode }: TokenError): TokenError {
-  const message = 'A refresh token was refused before its time: the manager stops until reset() or adopt()'
+  const message = 'A refresh token was rejected before it expired: the manager stops until reset() or adopt()'
   return new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode })
 }
 
@@ -88,14 +88,15 @@ function nextAfter(
   const { attempt, maxAttempts, meanwhile, failures } = situation
   if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') return coolDownOf(error, Infinity, failures)
   const isReplaced = judged && meanwhile?.newer !== undefined
-  const isAtOnce = next === 'obtain' || isReplaced
-  // If no caller can wait as long as the service asks, the renewal gives up, and all callers learn it at once.
+  const isImmediate = next === 'obtain' || isReplaced
+  // If no caller can wait as long as the service asks, the renewal fails immediately for all callers.
   const isTooLong = next === 'retry' && retryAfterMs > policy.renewal.maxWaitMs
-  // The call has not shown whether the account works: the refresh endpoint is gone, or the refresh token was old. So even a probe, which may make
-  // one call, makes another.
-  const isBlind = isAtOnce && (isReplaced || isRefreshGone(error))
-  const mayCall = (isAtOnce || next === 'retry') && attempt < (isBlind ? policy.retry.maxAttempts : maxAttempts)
-  if (mayCall && isAtOnce) return { kind: 'retry', ms: 0 }
+  // The request has not shown whether the account works: the refresh endpoint is gone, or the refresh token was superseded. So even a probe, which
+  // is limited to one request, makes another.
+  const isInconclusive = isImmediate && (isReplaced || isRefreshGone(error))
+  const mayCall =
+    (isImmediate || next === 'retry') && attempt < (isInconclusive ? policy.retry.maxAttempts : maxAttempts)
+  if (mayCall && isImmediate) return { kind: 'retry', ms: 0 }
   if (mayCall && !isTooLong)
     return { kind: 'retry', ms: pauseAfter(error, consequence, situation, policy, retryAfterMs) }
   return coolDownAfter(error, consequence, situation, retryAfterMs)
@@ -123,7 +124,7 @@ function pauseAfter(
   return isFirstDoubt ? SHORT_BACKOFF_MS * (1 + chance) : pauseMs(attempt, error, retryAfterMs, retry, chance)
 }
 
-/** If the manager is closed, a pause that the service asks for, or a cool-down, must still reach the other owners, who make the next call. */
+/** The report to the record. Even a closed manager reports a cool-down, or a pause that the service asked for: another owner makes the next request. */
 function reportOf(
   { adopts, hasRetryAfter, next, error }: Omit<Plan, 'shared'>,
   { judged, says }: Consequence,
@@ -131,20 +132,20 @@ function reportOf(
 ): Omit<Report, 'fate'> {
   const isCoolDown = next.kind === 'cool-down'
   const isShared = !halted || (halted === 'closed' && (hasRetryAfter || isCoolDown))
-  // The access token of another owner may end at another time.
+  // The access token of another owner may expire at a different time.
   if (adopts || !isShared || (isCoolDown && next.whileUsable === true)) return { shared: undefined }
   if (!isCoolDown) return { shared: next }
-  const isEnd = judged === true && isRejected === true && error.code === 'ERR_LOGIN_REQUIRED'
-  const drops = isEnd || error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
-  // A refusal says nothing about the credentials of other owners.
+  const hasEnded = judged === true && isRejected === true && error.code === 'ERR_LOGIN_REQUIRED'
+  const drops = hasEnded || error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
+  // A rejection does not apply to the credentials of other owners.
   const by = error.code === 'ERR_CREDENTIALS_REJECTED' ? credentialsDigest : undefined
   const shared = by === undefined ? next : { ...next, by }
   return { shared, ...(drops && { drops }), ...(says !== undefined && { says }) }
 }
 
 /**
- * The plan for an exchange that was accepted, and brought no access token that can be used: it has a flaw, or had expired when it arrived, because the call
- * took long, or this machine slept. Its claim is settled.
+ * The plan after a successful exchange without a usable access token: the token has a flaw, or it expired before it arrived, because the request took
+ * long or the machine slept. The lease is already completed.
  */
 export function planAfterLateArrival(error: TokenError, situation: Situation, pauseMs = SHORT_BACKOFF_MS): Plan {
   const { attempt, maxAttempts, failures } = situation
@@ -155,7 +156,7 @@ export function planAfterLateArrival(error: TokenError, situation: Situation, pa
   return { ...NOTHING_FAILED, error, shared: undefined, next }
 }
 
-/** A plan that says nothing but its error and what is next. */
+/** The defaults of a plan without consequences for the refresh token. */
 export const NOTHING_FAILED = {
   fate: 'keep',
   adopts: false,
@@ -165,22 +166,22 @@ export const NOTHING_FAILED = {
   hasRetryAfter: false,
 } as const
 
-/** What the source says of the refresh token, else what the outcome says. */
+/** What the source reports about the refresh token, else the outcome. */
 export function saidOf(error: TokenError) {
   return detailsOf(error).refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : outcomeOf(error))
 }
 
-/** The service may switch off its refresh endpoint before its credentials (F229). */
+/** Whether the refresh endpoint is gone. A service may disable it while the credentials still work (F229). */
 export function isRefreshGone(error: TokenError): boolean {
   return error.code === 'ERR_TOKEN_REQUEST' && outcomeOf(error) === 'rejected'
 }
 
-/** Whether requests can still use the old access token. */
+/** Whether requests can still use the current access token. */
 export function isUsable({ usableMs, isRejected = false }: Pick<Situation, 'usableMs' | 'isRejected'>): boolean {
   return usableMs > 0 && !isRejected
 }
 
-/** How far the remaining life of a token may be off, ms: 2 s for the travel of two answers, and 200 ppm of clock drift. */
+/** The uncertainty of a token's remaining lifetime, ms: 2 s for the latency of two responses, and 200 ppm for clock drift. */
 export function uncertaintyOf(ageMs: number): number {
   return 2_000 + ageMs * 0.000_2
 }
@@ -192,10 +193,10 @@ export function retryAfterMsOf(error: TokenError): number {
 }
 
 /**
- * The pause before the next call, ms: a random time between half of an exponential step and the whole step. A longer
- * `Retry-After` replaces that half, so jitter only lengthens it.
+ * The pause before the next token request, ms: a random time between half of an exponential step and the whole step. A longer `Retry-After` replaces
+ * that half, so jitter only lengthens it.
  *
- * @param attempt The number of the failed call, from 1.
+ * @param attempt The number of the failed request, from 1.
  * @param retryAfterMs Already clamped, 0 for none.
  * @param random Uniform in [0, 1).
  */
@@ -213,16 +214,16 @@ export function pauseMs(
   return Math.max(halfMs, retryAfterMs) + (clamped ? 0 : random * halfMs)
 }
 
-/** A short cool-down, or a short pause before another call, ms. */
+/** A short cool-down, or a short pause before another request, ms. */
 export const SHORT_BACKOFF_MS = 1_000
-/** The cool-down after a failure of the store, ms. All managers of a process meet it at once. @param chance Uniform in [0, 1). */
+/** The cool-down after a store failure, ms. Random, because all managers of a process see the failure at the same time. @param chance Uniform in [0, 1). */
 export const shortBackoffMs = (chance = 0) => SHORT_BACKOFF_MS * (1 + chance)
-/** The cool-down after refused credentials, ms. */
+/** The cool-down after rejected credentials, ms. */
 export const MINUTE_MS = 60_000
 
 /**
- * How long callers without a token are refused after a renewal that gave up, ms. Steps longer than the first count from the
- * claim: a service that lets calls hang is probed as often as a service that refuses them.
+ * The cool-down after a failed renewal, ms. Steps longer than the first count from the start of the lease, so that a service that lets requests hang
+ * is probed as often as one that rejects them.
  *
  * @param retryAfterMs Already clamped, 0 for none.
  */
@@ -234,15 +235,15 @@ export function coolDownMs(
   const { failures, sinceLeaseMs, usableMs, chance } = situation
   if (error.code === 'ERR_LOGIN_REQUIRED') return Infinity
   if (error.code === 'ERR_STORE_UNAVAILABLE') return shortBackoffMs(chance)
-  // A wrong password costs one call a minute, not one per request: services lock accounts after many failures.
+  // A wrong password causes one token request per minute, not one per request: services lock accounts after many failures.
   if (error.code === 'ERR_CREDENTIALS_REJECTED') return Math.max(MINUTE_MS, retryAfterMs)
   const steppedMs = Math.max(5_000, Math.min(5_000 * 2 ** (failures - 1), 20_000) - sinceLeaseMs)
-  // One more probe before callers have to wait: if the outage is over by then, no caller notices it.
+  // One more probe before the token expires: if the outage is over by then, no caller notices it.
   const backoffMs = usableMs > 2_000 ? Math.min(steppedMs, usableMs - 1_000) : steppedMs
   return Math.max(backoffMs, retryAfterMs)
 }
 
-/** The cool-down for all owners of the record. @param failures Renewals in a row that gave up, this one included. */
+/** The cool-down for all owners of the record. @param failures Consecutive failed renewals, including this one. */
 export function coolDownOf(error: TokenError, ms: number, failures: number): CoolDown {
   const { code, status, serviceCode } = error
   const { loginReason } = detailsOf(error)
@@ -255,7 +256,7 @@ export function coolDownOf(error: TokenError, ms: number, failures: number): Coo
   return { kind: 'cool-down', ms, failures, isFirm, code, ...details }
 }
 
-/** All that a failed call throws inside a renewal: what callers are told, and what follows. */
+/** Thrown inside a renewal by a failed token request: the error for callers, and what follows. */
 export class CallFailed extends Error {
   readonly error: TokenError
   readonly next: Retry | OwnCoolDown
@@ -267,7 +268,7 @@ export class CallFailed extends Error {
   }
 }
 
-/** @returns The next call of a renewal that a call has failed in; undefined: there is none. */
+/** @returns The next token request of a renewal after a failure; undefined if there is none. */
 export function nextCallOf(thrown: Error): Retry | undefined {
   return thrown instanceof CallFailed && thrown.next.kind === 'retry' ? thrown.next : undefined
 }

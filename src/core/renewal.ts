@@ -22,23 +22,23 @@ import {
 } from './token-store.ts'
 import { type Halt, Halted, Pauses } from './pauses.ts'
 
-/** What one renewal starts from, and how its machine can be reached while it runs. */
+/** The input of one renewal, and its callbacks to the machine. */
 export interface RenewalStart {
-  /** `forced`: it runs in spite of a cool-down that is not firm, and takes no tokens of another owner. */
+  /** `forced`: the renewal runs despite a cool-down that is not firm, and does not adopt tokens of another owner. */
   readonly because: RenewalCause
   /** Whether its token requests keep the process alive. */
   readonly holdsProcess: boolean
-  /** Renewals in a row that gave up before this one. */
+  /** Consecutive failed renewals before this one. */
   readonly failuresBefore: number
   /** Whether a caller waits for the new token. */
   readonly isAwaited: () => boolean
-  /** The first call has failed, and its repeat comes after a pause. The renewal is not halted: it checks that in the same turn. */
+  /** Called when the first token request has failed and is repeated after a pause. The renewal is not halted: it checks that in the same turn. */
   readonly onRepeat: () => void
-  /** A pause that the service asked for begins. The renewal is not halted, either. */
+  /** Called when a pause that the service asked for begins. The renewal is not halted. */
   readonly onPause: (pauseMs: number, error: TokenError) => void
 }
 
-/** One token call, under one claim. */
+/** One token request under one lease. */
 interface Call extends Presented {
   readonly lease: Lease
   readonly attempt: number
@@ -53,27 +53,27 @@ export interface Renewed {
   readonly attempts: number
 }
 
-/** One renewal: claims, makes the exchange, settles, and does what `plan.ts` and the rules of the source decide. */
+/** One renewal: acquires the lease, makes the exchange, releases the lease, and performs what `plan.ts` and the rules of the source decide. */
 export class Renewal implements Turn {
   readonly account: Account
   readonly #settings: Settings
   readonly start: RenewalStart
-  /** The next call is a repeat, or comes after a pause: nobody knows when it brings a token. */
+  /** The next token request is a repeat, or follows a pause, so a new token may take long. */
   isRepeating = false
-  /** Why the last call failed, for callers who cannot wait for the next one. */
+  /** Why the last token request failed, for callers who cannot wait for the next one. */
   lastError: TokenError | undefined
   readonly pauses: Pauses
   #seenVersion = 0
-  /** Renewals in a row that gave up before this one, as far as is known. */
+  /** Consecutive failed renewals before this one, as far as known. */
   #failuresBefore: number
-  /** On the token clock: remaining lifetimes of the claim count from here. */
-  #claimedAt = 0
-  /** What the calls of this renewal have shown. */
+  /** When the record last answered, by the token clock: the remaining lifetimes of the lease count from here. */
+  #leasedAt = 0
+  /** What the token requests of this renewal have shown. */
   readonly #evidence = { signatureFailures: 0, presented: 0, isRotated: false }
-  /** Responses of this renewal that brought a refresh token alone. */
+  /** Responses with a valid refresh token, but without a usable access token. */
   #flaws = 0
   limit = Infinity
-  /** Takes the tokens that arrive after a reset or a login: they belong to the login under which this renewal began. */
+  /** Collects tokens that arrive after a reset or a login. They belong to the login in which this renewal began. */
   readonly #lateTokens: NewTokens[]
 
   constructor(account: Account, start: RenewalStart) {
@@ -86,12 +86,12 @@ export class Renewal implements Turn {
     this.#failuresBefore = start.failuresBefore
   }
 
-  /** Ends pauses at once and makes no further call. The exchange in flight runs to its end: an aborted refresh would put a good pair in doubt. */
+  /** Ends the pause and makes no further token request. An exchange in flight runs to its end: an aborted refresh would leave a valid token in doubt. */
   halt(why: Halt): void {
     this.pauses.halt(why)
   }
 
-  /** A caller waits until `limit`. This ends a pause that the renewal makes only as long as no caller is in a hurry. */
+  /** Notes a caller who waits until `limit`. Ends a pause that lasts only as long as all callers can wait. */
   hurry(limit: number): void {
     this.limit = Math.min(this.limit, limit)
     this.pauses.hurry()
@@ -102,10 +102,10 @@ export class Renewal implements Turn {
     await this.pauses.for(delayMs)
     return pRetry((attempt) => this.#attempt(attempt), {
       retries: this.#settings.retry.maxAttempts - 1,
-      // p-retry's own pause would be real time; ours goes through the clock.
+      // The pauses of p-retry use real time. Ours use the clock.
       minTimeout: 0,
       shouldRetry: ({ error }) => nextCallOf(error) !== undefined,
-      // p-retry calls this before `shouldRetry`, so there may be no next call.
+      // p-retry calls this before `shouldRetry`, so there may be no next request.
       onFailedAttempt: ({ error }) => {
         const next = nextCallOf(error)
         return next && this.pauses.for(next.ms)
@@ -114,9 +114,9 @@ export class Renewal implements Turn {
   }
 
   async #attempt(attempt: number): Promise<Renewed> {
-    // Before the claim: if the user's `random` throws, no claim is left unsettled.
+    // Before the lease is acquired: if the user's `random` throws, no lease stays open.
     const chance = this.#settings.random()
-    const lease = await this.#claim()
+    const lease = await this.#acquire()
     if (lease.kind === 'newer') {
       this.pauses.check()
       return this.#adopted(lease.tokens, attempt - 1)
@@ -143,8 +143,8 @@ export class Renewal implements Turn {
     )
   }
 
-  /** Claims until the record grants the exchange to this owner, or holds tokens of another owner that will do. */
-  async #claim(): Promise<Lease | Extract<LeaseResult, { kind: 'newer' }>> {
+  /** Waits until the record grants the lease to this owner, or has usable tokens of another owner. */
+  async #acquire(): Promise<Lease | Extract<LeaseResult, { kind: 'newer' }>> {
     const { account } = this
     const { login, settings } = account
     for (;;) {
@@ -154,10 +154,10 @@ export class Renewal implements Turn {
         this.#failuresBefore = Math.max(this.#failuresBefore, lease.failures)
         return lease
       }
-      // Only other owners keep a record busy.
+      // A record without other owners is never busy.
       if (lease.kind === 'busy') continue
       this.#seenVersion = lease.tokens.version
-      // Whoever began this renewal must not present the refresh token of another user.
+      // This renewal must not present the refresh token of another user.
       if (this.#adopts(lease.tokens) || login.isOther(lease.tokens)) return lease
       this.pauses.check()
       login.skipped(lease.tokens)
@@ -175,27 +175,27 @@ export class Renewal implements Turn {
       breaksCoolDown: this.start.because === 'forced',
       ...more,
     }
-    // A login may have been stored since this renewal began.
+    // `seen` may be newer: a login may have been stored since this renewal began.
     return record.acquire(owner, Math.max(this.#seenVersion, seen), ttlMs, terms).finally(() => {
-      this.#claimedAt = tokenClock.now()
+      this.#leasedAt = tokenClock.now()
     })
   }
 
-  /** How long ago the last claim was answered, ms. */
+  /** Ms since the record last answered `acquire`. */
   get #sinceLeaseMs(): number {
-    return this.#settings.tokenClock.now() - this.#claimedAt
+    return this.#settings.tokenClock.now() - this.#leasedAt
   }
 
-  /** Whether tokens of another owner will do. @param isLast The renewal cannot make the call that a caller asked for. */
+  /** Whether the renewal may adopt tokens of another owner. @param isLast Whether it can make no further token request of its own. */
   #adopts(tokens: StoredTokens, isLast = false): boolean {
     const { because } = this.start
     const { current, settings } = this.account
-    // The store may hold the very token that the API rejects: a step of this owner had no response, and was executed.
+    // The store may have the token that the API rejected, if it executed a step of this owner whose reply was lost.
     const isRejected = because === 'refused' && current?.stored.accessToken === tokens.accessToken
     return (because !== 'forced' || isLast) && !isRejected && new HeldToken(tokens, settings, 0).freshness !== 'expired'
   }
 
-  /** The refresh token to present; undefined: obtain. With a login a plan may take the place of both. */
+  /** The refresh token to present. Undefined: obtain. With a login, the result may be a plan instead of an exchange. */
   #tokenOrPlan(lease: Lease): string | undefined | Plan {
     const { source, rules } = this.#settings
     const { spent, discarded, mustObtain } = this.account
@@ -206,12 +206,12 @@ export class Renewal implements Turn {
     return rules.choose({ ...lease, presentable }, { ...this.#before, mustObtain, isForced })
   }
 
-  /** Without `background` a renewal is for the callers who wait, and makes no further call once they have left. */
+  /** Without `background`, a renewal makes no further token request after all callers have left. */
   get #isWanted(): boolean {
     return this.#settings.renewal.background || this.start.isAwaited()
   }
 
-  /** What is known before a call, and after it. `failures`: renewals in a row that gave up, if this one does, too. */
+  /** The part of the situation that is known before the exchange. `failures`: consecutive failed renewals if this one fails too. */
   get #before() {
     const { usableMs = 0, isRejected = false } = this.account.current ?? {}
     return { usableMs, isRejected, failures: this.#failuresBefore + 1 }
@@ -236,7 +236,7 @@ export class Renewal implements Turn {
     }
     const received = receivedTokens(call, exchanged, this.#settings, this.#sinceLeaseMs)
     if (by === 'obtain') suspicions.settle('accepted')
-    // Some services answer with the same refresh token again: then it stays good.
+    // Some services return the same refresh token again. It then stays valid.
     else if (graceMs < Infinity && received.refreshToken !== call.refreshToken)
       this.account.spent = lease.tokens?.refreshToken
     if (granted.refreshToken !== undefined) void suspicions.note(granted.refreshToken)
@@ -251,12 +251,12 @@ export class Renewal implements Turn {
     return this.#perform(planAfterLateArrival(error, this.#situation(call)), attempt)
   }
 
-  /** A refresh has brought another refresh token alone, and the record has it. One more exchange presents that. */
+  /** The response had a new refresh token but no usable access token. The record has stored the refresh token, and one more exchange presents it. */
   #onceMore(call: Call, { version }: StoredTokens, error: TokenError): never {
     const account = this.account
     account.counts.failures += 1
     this.lastError = error
-    // The next claim would otherwise find its own pair, and take it for that of another owner.
+    // Otherwise the next `acquire` would return these tokens as those of another owner.
     account.seenVersion = Math.max(account.seenVersion, version)
     this.#flaws += 1
     const maxAttempts = this.#flaws > 1 ? 0 : this.#settings.retry.maxAttempts
@@ -269,38 +269,38 @@ export class Renewal implements Turn {
     return { tokens, by: 'adopted', attempts }
   }
 
-  /** Settles a failed exchange, then does what the plan says. @returns the tokens that another owner has stored meanwhile */
+  /** Reports a failed exchange to the record and performs the plan. @returns The tokens that another owner has stored in the meantime. */
   async #failed(call: Call, error: TokenError): Promise<Renewed> {
     this.account.counts.failures += 1
     this.lastError = error
     this.#count(call, error)
     const { plan, newer } = await this.#settled(call, error)
-    // After a reset all this would apply to tokens that were adopted since.
+    // After a reset, this would apply to tokens that were adopted since.
     if (this.pauses.halted() !== 'outdated') await this.#remember(call, plan)
     this.pauses.check()
     return newer && plan.adopts ? this.#adopted(newer, call.attempt) : this.#perform(plan, call.attempt)
   }
 
-  /** Tells the record of a failed exchange. That step of the store computes the plan, because it depends on what the record says. */
+  /** Releases the lease after a failed exchange. The plan depends on the state of the record, so the store computes it inside this step. */
   async #settled(call: Call, error: TokenError): Promise<{ plan: Plan; newer: StoredTokens | undefined }> {
     const situation = this.#situation(call)
     const planWith = (meanwhile?: Meanwhile) => planAfter(error, { ...situation, meanwhile }, this.#settings)
     const isLast = call.attempt >= this.#settings.retry.maxAttempts
     let planned = planWith()
-    const answer = await this.#release(call.lease, ({ newer, contested }) => {
+    const released = await this.#release(call.lease, ({ newer, contested }) => {
       planned = planWith({ contested, newer: newer && (this.#adopts(newer, isLast) ? 'fit' : 'unfit') })
       return planned
     })
-    return { plan: answer ? planned : planWith(), newer: answer?.newer }
+    return { plan: released ? planned : planWith(), newer: released?.newer }
   }
 
-  /** What the plan means for later renewals, and for the listeners. */
+  /** Notes what the plan means for later renewals, and reports a suspicion. */
   async #remember({ lease, refreshToken = '' }: Call, { error, suspicion, obtains, isSpent }: Plan): Promise<void> {
     if (isSpent) this.account.spent = lease.tokens?.refreshToken
     if (obtains) this.account.mustObtain = true
     if (!suspicion) return
-    const { remainingMs, ...told } = suspicion
-    await this.account.suspicions.report(refreshToken, told, remainingMs, error)
+    const { remainingMs, ...reported } = suspicion
+    await this.account.suspicions.report(refreshToken, reported, remainingMs, error)
   }
 
   /** @throws {CallFailed} */
@@ -316,7 +316,7 @@ export class Renewal implements Turn {
     throw new CallFailed(error, next)
   }
 
-  /** Counts what decides on the next call. */
+  /** Updates the evidence for the next decision. */
   #count({ refreshToken }: Call, error: TokenError): void {
     const { events, retry } = this.#settings
     if (error.code === 'ERR_SIGNATURE') this.#evidence.signatureFailures += 1
@@ -335,7 +335,7 @@ export class Renewal implements Turn {
       exchange: by,
       lease,
       attempt,
-      // After a renewal that gave up, one call probes whether the service is back.
+      // After a failed renewal, one request probes whether the service is back.
       maxAttempts: this.#failuresBefore > 0 || !this.#isWanted ? 1 : retry.maxAttempts,
       sinceLeaseMs: this.#sinceLeaseMs,
       met5xx: refreshToken !== undefined && met5xx === refreshToken,
@@ -345,9 +345,9 @@ export class Renewal implements Turn {
     }
   }
 
-  /** If the store cannot be reached, the claim expires there. */
-  #release(lease: Lease, told: Report | Decide): Promise<ReleaseResult | undefined> {
-    return this.#settings.record.release(lease, told).catch(() => undefined)
+  /** Releases the lease. If the store is unreachable, the lease expires there. */
+  #release(lease: Lease, report: Report | Decide): Promise<ReleaseResult | undefined> {
+    return this.#settings.record.release(lease, report).catch(() => undefined)
   }
 
   async #withdraw(lease: Lease, fate: RefreshTokenFate): Promise<never> {

@@ -381,7 +381,7 @@ describe.each(ADAPTERS)('given an API that does not know the tokens that are iss
     attachBearer(api, tokens)
     expect(await failureOf(api.get('/1'))).toMatchObject({ name: 'AxiosError', status: 401 })
     await settle()
-    expect(anomalies).toEqual([expect.stringMatching(/^new-tokens-refused: .* issued the refused access token again/)])
+    expect(anomalies).toEqual([expect.stringMatching(/^new-tokens-refused: .* issued the rejected access token again/)])
     expect(server.received).toHaveLength(1)
     await tokens.close()
   })

@@ -65,9 +65,9 @@ describe('given callers who get no token, when they read the message', () => {
       () => source.grant({ accessToken: 'access-1' }),
     )
     await tokens.getAccessToken()
-    const again = 'The service issued the refused access token again'
+    const again = 'The service issued the rejected access token again'
     expect(await outcome(tokens.replaceAccessToken('access-1'))).toMatchObject({ message: again })
-    const tooSoon = 'The API refuses access tokens faster than the manager may replace them'
+    const tooSoon = 'The API rejects access tokens faster than the manager may replace them'
     expect(await outcome(tokens.replaceAccessToken('access-1'))).toMatchObject({
       message: tooSoon,
       retryAt: clock.wallNow() + 6_000,
@@ -127,7 +127,7 @@ describe('given callers who get no token, when they read the message', () => {
     await clock.advance(45_000)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({
       code: 'ERR_SUSPICIOUS_REFRESH_TOKEN',
-      message: 'A refresh token was refused before its time: the manager stops until reset() or adopt()',
+      message: 'A refresh token was rejected before it expired: the manager stops until reset() or adopt()',
       status: 401,
       serviceCode: '2007',
     })

@@ -25,7 +25,7 @@ describe('given an API that refuses the token', () => {
       const { source, tokens } = manage()
       await tokens.getAccessToken()
       expect(await outcome(tokens.replaceAccessToken(header))).toEqual(
-        new TypeError('refused must be the access token alone, not the text of a header'),
+        new TypeError('refused must be the access token itself, not a header value'),
       )
       expect(source.calls).toHaveLength(1)
     },

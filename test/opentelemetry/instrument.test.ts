@@ -143,7 +143,7 @@ describe('given a manager that is instrumented', () => {
   it('when the instrument is ended, then nothing more is told, and another one may begin', async () => {
     const { tokens } = manage()
     const stop = instrument(tokens, { meter: telemetry.meter, tracer: telemetry.tracer })
-    expect(() => instrument(tokens, { tracer: telemetry.tracer })).toThrow('instrumented already')
+    expect(() => instrument(tokens, { tracer: telemetry.tracer })).toThrow('already instrumented')
     stop()
     await tokens.getAccessToken()
     await settle()
