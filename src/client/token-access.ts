@@ -48,7 +48,7 @@ function accessToCustom(tokens: TokenManager): TokenAccess {
   const clock = systemClock
   const limited = (name: Asked, { signal, maxWaitMs: ms }: WaitLimits, ask: () => unknown, holdsProcess = true) => {
     const atLimit = () =>
-      new TokenError('ERR_WAIT_TIMEOUT', 'No access token came within the time that this caller can wait')
+      new TokenError('ERR_WAIT_TIMEOUT', 'No access token was available within the time that this caller can wait')
     const checked = async () => checkedToken(name, await ask())
     return withinLimit(checked(), { clock, ms, holdsProcess, signal, atLimit })
   }

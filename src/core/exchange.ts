@@ -22,22 +22,23 @@ import {
 import { member } from './thrown.ts'
 import type { Lease, NewTokens, StoredTokens } from './token-store.ts'
 
-/** No service issues shorter tokens on purpose: the source gave seconds for milliseconds. */
+/** No service issues tokens with a shorter lifetime on purpose: the source returned seconds instead of milliseconds. */
 const SHORT_LIFETIME_MS = 5_000
 
-/** What one exchange brought. With a `flaw`, the refresh token alone can be used (`GrantRemarks`). */
+/** The result of one exchange. With a `flaw`, only the refresh token can be used (`GrantRemarks`). */
 export interface Exchanged {
   readonly tokens: NewTokens
   readonly flaw: TokenError | undefined
 }
 
 /**
- * Makes one exchange: a refresh if a refresh token is given, else an obtain.
+ * Makes one exchange: a refresh if a refresh token is given, otherwise an obtain.
  *
- * @param tokens Those of the refresh token. The next pair keeps their `context` and their mark if the call brings no others.
- * @param onRotated Called when the refresh has failed, and the credentials are not those of the mark.
- * @throws {TokenError} What the source throws, as `readThrown` reads it; `ERR_TOKEN_SERVICE_UNAVAILABLE` at the deadline;
- * `ERR_TOKEN_RESPONSE` or `ERR_TOKEN_SOURCE` for a grant that cannot be used.
+ * @param tokens The token set of the refresh token. The next one keeps its `context` and `credentials`, unless the exchange returns
+ * others.
+ * @param onRotated Called when the refresh failed, and the credentials have another digest.
+ * @throws {TokenError} What the source throws, as `readThrown` reads it; `ERR_TOKEN_SERVICE_UNAVAILABLE` at the timeout;
+ * `ERR_TOKEN_RESPONSE` or `ERR_TOKEN_SOURCE` for an unusable grant.
  */
 export async function exchange(
   account: Account,
@@ -47,7 +48,7 @@ export async function exchange(
   onRotated?: () => unknown,
 ): Promise<Exchanged> {
   const { settings, login } = account
-  // Lifetimes count from this moment. Counted from the answer they would be too long by the time of the call.
+  // Lifetimes count from here. Counted from the response, they would be too long by the duration of the request.
   const sentAt = settings.tokenClock.start()
   const { context, credentials } = refreshToken === undefined ? {} : tokens
   const kept = { ...(context !== undefined && { context }) }
@@ -78,7 +79,7 @@ function callOf(source: TokenSource, refreshToken: string | undefined) {
     refreshToken !== undefined && offers(source, 'refresh') ? source.refresh(refreshToken, about) : source.obtain(about)
 }
 
-/** @param sentAt On the token clock. */
+/** @param sentAt When the request was sent, on the token clock. */
 async function readGiven(
   account: Account,
   given: unknown,
@@ -89,21 +90,21 @@ async function readGiven(
   const { grant, flaw, problems, isLifetimeAssumed } = grantOfSource(given as TokenGrant, refreshToken)
   if (refreshToken === undefined && isLifetimeAssumed !== true) checkNew(grant, account.current)
   if (problems.length > 0)
-    events.anomaly('unexpected-response', `The token source gave odd members: ${problems.join('; ')}`)
+    events.anomaly('unexpected-response', `The token source returned unusable members: ${problems.join('; ')}`)
   const ageMs = tokenClock.now() - sentAt
   return { tokens: newTokens(grant, account, ageMs, await subjectOf(source, grant)), flaw }
 }
 
-/** An answer out of a cache brings the token that has ended, with the lifetime that it once had. @throws {TokenError} */
+/** A cached response contains the expired token with its original lifetime. @throws {TokenError} */
 function checkNew({ accessToken }: TokenGrant, before: HeldToken | undefined): void {
   if (accessToken !== before?.stored.accessToken || before.living !== undefined) return
-  const message = 'The service issued the expired access token again: a cache may have answered'
+  const message = 'The service returned the expired access token again: the response may come from a cache'
   throw new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'accepted' })
 }
 
 /**
- * Makes one call of the source. Our own deadline ends it, because a source may ignore its signal, and the timeout of axios does not end a body that
- * drips.
+ * Calls the source once, with a timeout of the manager's own: a source may ignore its signal, and the timeout of axios does not end a slow response
+ * body.
  */
 export function withinExchange<Result>(
   { source, clock, events, exchangeTimeoutMs }: Settings,
@@ -138,20 +139,20 @@ export function withinExchange<Result>(
   return withinLimit((async () => call(context))(), { clock, ms: exchangeTimeoutMs, atLimit })
 }
 
-/** What is known of a call that the source makes. */
+/** The state of a call of the source, for messages. */
 interface Known extends Pick<ExchangeContext, 'exchange'> {
-  /** What the source waits for before it sends anything. */
+  /** What the source waits for before it sends the request. */
   awaited?: string | undefined
   address: unknown
-  /** One of our own sources makes the call: it never waits for the manager. */
+  /** A source of this package has sent the request. Such a source never waits for the manager. */
   isSent?: boolean
 }
 
 const MAYBE_ITSELF =
-  '. If it sends requests through an instance that this manager serves, it waits for itself: use a plain one'
+  '. If it sends requests through an instance to which this manager is attached, it waits for itself: use a plain one'
 
 function callIn({ address, exchange: kind }: Known): string {
-  return `${kind ?? 'token call'}${typeof address === 'string' ? ` at ${address}` : ' of the token source'}`
+  return `${kind ?? 'token request'}${typeof address === 'string' ? ` at ${address}` : ' of the token source'}`
 }
 
 function awaitedIn(known: Known, limitMs: number): string {
@@ -164,13 +165,13 @@ function errorAtLimit(limitMs: number, known: Known): TokenError {
   const said =
     awaited === undefined
       ? `The ${callIn(known)} had no complete response within ${limitMs} ms: if the service needs longer, raise exchangeTimeoutMs`
-      : `${awaited} gave no answer within ${limitMs} ms: no token request was sent`
+      : `${awaited} returned nothing within ${limitMs} ms: no token request was sent`
   const message = isSent ? said : `${said}${MAYBE_ITSELF}`
   const outcome = awaited === undefined ? 'unknown' : 'not-sent'
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome })
 }
 
-/** @returns What the manager keeps of the person's name: a digest, another one for each source. Undefined: nobody is named. */
+/** @returns A digest of the user's name, different for each source. Undefined: the grant has no `subject`. */
 export async function subjectOf(
   source: TokenSource,
   { subject }: Pick<TokenGrant, 'subject'>,
@@ -179,32 +180,32 @@ export async function subjectOf(
 }
 
 /**
- * @param digits Of the digest, in hex. Of credentials only four: who steals them cannot find a weak password by trying, and one change in 65 536 is
- * not noticed.
+ * @param digits The number of hex digits. Only four for credentials: a stolen digest then does not help to guess a weak password, though one
+ * change in 65 536 goes unnoticed.
  */
 function digestFor({ id }: TokenSource, text: string, digits: number): Promise<string | undefined> {
-  // Without WebCrypto, on a page of plain http, nobody can be told from anybody else.
+  // Pages on plain http lack WebCrypto: the manager then cannot distinguish users.
   return digestOf('SHA-256', `${id}\n${text}`).then(
     (digest) => digest.slice(0, digits),
     () => undefined,
   )
 }
 
-/** The mark of credentials that are constants: known before the first exchange. A refusal of others keeps no owner from its own (F355). */
+/** The digest of constant credentials, which is known before the first exchange. A rejection of other credentials does not stop this manager (F355). */
 export async function credentialsDigestOf(source: TokenSource): Promise<string | undefined> {
   const read = member(source, CREDENTIALS)
   const text: unknown = typeof read === 'function' ? Reflect.apply(read, source, []) : undefined
   return typeof text === 'string' ? digestFor(source, text, 4) : undefined
 }
 
-/** XMLHttpRequest and fetch do not say why there was no answer. Offline, no request byte has left: the refresh token is untouched. */
+/** XMLHttpRequest and fetch do not report why there was no response. Offline, no byte of the request was sent: the refresh token is unused. */
 function errorOffline(error: TokenError): TokenError {
   const { code, status } = error
   const isUnclear = code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' && status === undefined && outcomeOf(error) === 'unknown'
   return isUnclear ? errorWith(error, { outcome: 'not-sent' }) : error
 }
 
-/** What is stored of a grant. Reports a lifetime that looks like seconds. @param ageMs How long the grant has lived. */
+/** Converts a grant to the tokens to store. Reports a lifetime that looks like seconds. @param ageMs The age of the grant. */
 export function newTokens(
   { accessToken, refreshToken, refreshLifetimeMs, refreshAfterMs, context, ...grant }: Readonly<TokenGrant>,
   { current, settings: { events, rules } }: Pick<Account, 'current' | 'settings'>,
@@ -213,12 +214,12 @@ export function newTokens(
 ): NewTokens {
   const accessLifetimeMs = Math.min(grant.accessLifetimeMs, LONGEST_LIFETIME_MS)
   const before = current?.stored
-  // Some services give the same token until it ends, each time with what is left of its life.
+  // Some services return the same token until it expires, each time with its remaining lifetime.
   const hadMore = before?.accessToken === accessToken && before.accessLifetimeMs > accessLifetimeMs
   if (accessToken !== '' && accessLifetimeMs < SHORT_LIFETIME_MS && !hadMore)
     events.anomaly(
       'unexpected-lifetime',
-      `The access token lives only ${Math.round(accessLifetimeMs)} ms: did the source give seconds?`,
+      `The access token lives only ${Math.round(accessLifetimeMs)} ms: did the source return seconds?`,
     )
   const dueAfterMs = Math.min(refreshAfterMs ?? Infinity, dueBefore(refreshLifetimeMs, rules))
   return {
@@ -233,20 +234,20 @@ export function newTokens(
   }
 }
 
-/** When renewal is due because of the end of a refresh token, ms. One that serves after its end has an unknown one. */
+/** When renewal is due because the refresh token expires, in ms. Infinity if its lifetime is unknown or over. */
 function dueBefore(refreshMs = Infinity, { refreshShare = Infinity }: Rules): number {
   return refreshMs > 0 ? refreshMs * refreshShare : Infinity
 }
 
-/** What a call has presented, and under which claim. */
+/** The refresh token that an exchange presented, and its lease. */
 export interface Presented {
   readonly lease: Pick<Lease, 'tokens'>
   readonly refreshToken: string | undefined
 }
 
 /**
- * @returns What a call brought. A refresh goes on with the person of its pair, whoever the answer names, and with its access token if the answer brings none
- * that can be used. A reusable refresh token stays good if the answer brings no other (RFC 6749, section 6).
+ * @returns The tokens of an exchange. A refresh keeps the subject of its token set, whatever the response names, and keeps its access token if the
+ * response has no usable one. A reusable refresh token remains valid if the response has no other (RFC 6749, section 6).
  */
 export function receivedTokens(
   { lease, refreshToken }: Presented,
@@ -269,7 +270,7 @@ function accessOf({ accessToken, accessLifetimeMs, accessRemainingMs }: StoredTo
   return { accessToken, accessLifetimeMs, accessRemainingMs: accessRemainingMs - byMs }
 }
 
-/** What is odd about the refresh token in the answer to a refresh. A reusable one may be absent, or the same again. */
+/** @returns What is unexpected about the refresh token in the response to a refresh. A reusable one may be absent, or the same again. */
 export function rotationProblem(presented: string | undefined, next: string | undefined, graceMs: number) {
   if (graceMs === Infinity || presented === undefined || (next !== undefined && next !== presented)) return undefined
   return next === undefined

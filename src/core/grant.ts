@@ -3,24 +3,24 @@ import { kindOf } from './option-checks.ts'
 import { member, quietly } from './thrown.ts'
 import { type AdoptedGrant, type GrantRemarks, REMARKS, type RemarkedGrant, type TokenGrant } from './token-source.ts'
 
-/** A member of a grant is missing or of the wrong kind: the maker of the grant is at fault, not the service. */
+/** A member of a grant is missing or has the wrong type: the source is at fault, not the service. */
 class BrokenGrant extends TypeError {}
-/** A member of a grant has a value that cannot be used. */
+/** A member of a grant has an unusable value. */
 class UnusableGrant extends TypeError {}
 
-/** What one exchange brought, read part by part: the refresh token first. */
+/** A grant that was read part by part. */
 export interface ReadGrant extends GrantRemarks {
-  /** With a `flaw` it has no access token. */
+  /** With a `flaw`, it has no access token. */
   readonly grant: Readonly<TokenGrant>
-  /** What could not be used of the other members, and counts as absent. */
+  /** Problems of other members, which count as absent. */
   readonly problems: readonly string[]
 }
 
 /**
- * Reads what a source gave. If a refresh has brought another refresh token, the old one is spent, so nothing else in the answer may cost the new one
- * (F345). Without one, the answer can be used as a whole or not at all.
+ * Reads the grant of a source. If a refresh returned a new refresh token, the old one is spent, so the new one must be kept whatever else is wrong with
+ * the response (F345). Otherwise the response is used as a whole or not at all.
  *
- * @param presented The refresh token that the exchange has spent.
+ * @param presented The refresh token that the exchange presented.
  * @throws {TokenError} The `flaw`, or as `checkedGrant`.
  */
 export function grantOfSource(given: RemarkedGrant | undefined, presented: string | undefined): ReadGrant {
@@ -33,16 +33,16 @@ export function grantOfSource(given: RemarkedGrant | undefined, presented: strin
   return { ...remarks, grant: checkedGrant(given), problems: [] }
 }
 
-/** How long an access token lives if its source gives a lifetime of nothing, ms. */
+/** The assumed lifetime of an access token whose source returns no positive, finite lifetime, ms. */
 const ASSUMED_LIFETIME_MS = 300_000
 
 const assumed = (given: unknown): string =>
   `accessLifetimeMs must be positive and finite, got ${String(given)}: ${ASSUMED_LIFETIME_MS} ms are assumed`
 
-/** The lifetime that counts if a source gives one of nothing. */
+/** The assumed lifetime, if the source returns no positive, finite one. */
 function assumedIn({ accessLifetimeMs }: Members): { accessLifetimeMs?: number; isLifetimeAssumed?: true } {
-  const isUntold = typeof accessLifetimeMs === 'number' && !(accessLifetimeMs > 0 && accessLifetimeMs < Infinity)
-  return isUntold ? { accessLifetimeMs: ASSUMED_LIFETIME_MS, isLifetimeAssumed: true } : {}
+  const isUnknown = typeof accessLifetimeMs === 'number' && !(accessLifetimeMs > 0 && accessLifetimeMs < Infinity)
+  return isUnknown ? { accessLifetimeMs: ASSUMED_LIFETIME_MS, isLifetimeAssumed: true } : {}
 }
 
 function readInParts(
@@ -62,7 +62,7 @@ function readInParts(
   }
   const lifetime = assumedIn(members)
   if (lifetime.isLifetimeAssumed && !flaw) problems.push(assumed(members.accessLifetimeMs))
-  // A context of another kind is no oddity of the service: the source is broken, and says so each time.
+  // A context of another type is not the service's fault: the source is broken, and fails each time.
   const context = typeof members.context === 'string' ? orAbsent(contextIn) : {}
   const parts = { refreshToken, ...orAbsent(refreshIn), ...orAbsent(subjectIn), ...context }
   const without = (why: TokenError) => ({ grant: Object.freeze({ ...NO_ACCESS_TOKEN, ...parts }), problems, flaw: why })
@@ -80,10 +80,10 @@ function readInParts(
 }
 
 /**
- * Checks what a source gave. The outcome of an unusable grant is `unknown`: the service may have rotated the refresh token all the same.
+ * Checks the grant of a source. The outcome of an unusable grant is `unknown`: the service may have rotated the refresh token.
  *
- * @throws {TokenError} `ERR_TOKEN_SOURCE` when a member is missing or of the wrong kind: the source is broken. `ERR_TOKEN_RESPONSE` when
- * a value cannot be used.
+ * @throws {TokenError} `ERR_TOKEN_SOURCE` if a member is missing or has the wrong type: the source is broken. `ERR_TOKEN_RESPONSE` if
+ * a value is unusable.
  */
 export function checkedGrant(given: TokenGrant | undefined): Readonly<TokenGrant> {
   const { flaw } = remarksOn(given)
@@ -102,7 +102,7 @@ function errorOf(flaw: unknown): TokenError {
   if (flaw instanceof BrokenGrant)
     return new TokenError('ERR_TOKEN_SOURCE', `The token source is broken: ${flaw.message}`, details)
   if (flaw instanceof UnusableGrant)
-    return new TokenError('ERR_TOKEN_RESPONSE', `The token source gave unusable tokens: ${flaw.message}`, details)
+    return new TokenError('ERR_TOKEN_RESPONSE', `The token source returned unusable tokens: ${flaw.message}`, details)
   throw flaw
 }
 
@@ -119,9 +119,9 @@ export function readGrant(grant: TokenGrant | undefined): Readonly<TokenGrant> {
 }
 
 /**
- * Reads what `adopt()` takes. An access token without a lifetime left counts as absent: nobody may be given it.
+ * Reads the argument of `adopt()`. An expired access token counts as absent.
  *
- * @returns A grant; its `accessToken` is empty if only the refresh token is of use.
+ * @returns A grant; its `accessToken` is empty if only the refresh token is usable.
  * @throws {TypeError} naming the member.
  */
 export function readAdopted(given: AdoptedGrant | undefined): Readonly<TokenGrant> {
@@ -133,7 +133,7 @@ export function readAdopted(given: AdoptedGrant | undefined): Readonly<TokenGran
   const isEnded = typeof accessLifetimeMs === 'number' && accessLifetimeMs <= 0
   const isUseless = accessToken === undefined || (isEnded && 'refreshToken' in refresh)
   if (!isUseless && accessLifetimeMs === undefined)
-    throw new BrokenGrant('accessLifetimeMs is missing: give ms from now')
+    throw new BrokenGrant('accessLifetimeMs is missing: pass ms from now')
   const access = isUseless ? NO_ACCESS_TOKEN : accessIn(members, given)
   return Object.freeze({ ...access, ...refresh, ...subjectIn(members), ...contextIn(members) })
 }
@@ -142,7 +142,7 @@ const NO_ACCESS_TOKEN = { accessToken: '', accessLifetimeMs: 0 }
 
 type Members = Readonly<Record<keyof TokenGrant, unknown>>
 
-/** @param nullIsAbsent Databases give null for what is absent. */
+/** @param nullIsAbsent Databases return null for absent values. */
 function membersOf(grant: object | undefined, nullIsAbsent = false): Members {
   if (typeof grant !== 'object' || (grant as unknown) === null)
     throw new BrokenGrant(`got ${kindOf(grant)} instead of { accessToken, accessLifetimeMs }`)
@@ -165,16 +165,16 @@ function accessIn({ accessToken, accessLifetimeMs }: Members, grant: object = {}
   if (accessToken === undefined) throw missing('accessToken', grant, ['access_token', 'access', 'token'], '')
   if (accessLifetimeMs === undefined) throw missing('accessLifetimeMs', grant, ['expires_in', 'expiresIn'], ' Give ms')
   if (typeof accessToken !== 'string') throw new BrokenGrant(`accessToken must be a string, got ${kindOf(accessToken)}`)
-  // axios strips other characters silently, and a different token would be sent.
+  // axios strips other characters silently, and would send a different token.
   if (!/^[\x21-\x7e]+$/.test(accessToken)) throw new UnusableGrant('accessToken must be visible ASCII characters')
   checkLifetime('accessLifetimeMs', accessLifetimeMs)
   return { accessToken, accessLifetimeMs }
 }
 
-/** What is no time counts as not told. */
+/** An invalid `refreshAfterMs` counts as absent. */
 function dueIn({ refreshAfterMs }: Members) {
-  const isTold = typeof refreshAfterMs === 'number' && refreshAfterMs > 0 && refreshAfterMs < Infinity
-  return isTold ? { refreshAfterMs } : {}
+  const isValid = typeof refreshAfterMs === 'number' && refreshAfterMs > 0 && refreshAfterMs < Infinity
+  return isValid ? { refreshAfterMs } : {}
 }
 
 function refreshIn({ refreshToken, refreshLifetimeMs }: Members) {
@@ -209,8 +209,8 @@ function contextIn({ context }: Members) {
 function nothingToAdopt(given: object): BrokenGrant {
   const isRaw = ['access_token', 'refresh_token'].some((name) => name in given)
   const advice = isRaw
-    ? 'pass the answer of a token endpoint through fromTokenResponse() of axios-evergreen/oauth2'
-    : 'give one of them'
+    ? 'convert the response of a token endpoint with fromTokenResponse() of axios-evergreen/oauth2'
+    : 'pass one of them'
   return new BrokenGrant(`accessToken is missing, and so is refreshToken: ${advice}`)
 }
 
@@ -220,7 +220,7 @@ function checkLifetime(name: string, value: unknown): asserts value is number {
   if (value <= 0 || value === Infinity) throw new UnusableGrant(`${name} must be positive and finite, got ${value}`)
 }
 
-/** @param others Names that other libraries give to the member. @param unit What to say of its unit. */
+/** @param others Names of the member in other libraries. @param unit A hint about its unit. */
 function missing(name: string, grant: object, others: readonly string[], unit: string): BrokenGrant {
   const found = others.find((other) => other in grant)
   const hint = found === undefined ? '' : `; did you mean ${found}?${unit}`

@@ -9,24 +9,25 @@ import type { AdoptedGrant, Exchange } from './token-source.ts'
 import type { StoredTokens } from './token-store.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
-/** What `adopt()` takes: a login, or the promise of one. */
+/** The argument of `adopt()`: a login, or a promise of one. */
 export type GivenLogin = AdoptedGrant | PromiseLike<AdoptedGrant | undefined>
 
 /**
- * Whether the service confirmed the revocation of all tokens, and if not, why. `nothing`: there were no tokens. `no-endpoint`: the source knows no
- * address to revoke at. `refused`: the service refused. `unavailable`: the service could not be reached, or failed; the next `logout()` tries again.
+ * Whether the service confirmed the revocation of all tokens, and if not, why. `nothing`: there were no tokens. `no-endpoint`: the source has no
+ * revocation endpoint. `refused`: the service rejected the request. `unavailable`: the service was unreachable or failed; the next `logout()` tries
+ * again.
  */
 export type LogoutResult =
   { revoked: true } | { revoked: false; reason: 'nothing' | 'no-endpoint' | 'refused' | 'unavailable' }
 
-/** The code that a `LoginLayer` brings. Core knows its shape only. Without a layer `plain-login.ts` stands in its place. */
+/** The implementation of a `LoginLayer`. Core defines only its interface. Without a layer, core uses `plain-login.ts`. */
 export interface LoginCode<Account> {
   readonly rules: Rules
-  /** Only a person can obtain. The record, and whoever reads what a source threw, are told so. */
+  /** Whether only a user can obtain tokens. */
   readonly needsLogin: boolean
-  /** For how long a refresh token is kept that an answer does not replace, ms, at least. */
+  /** The minimum time for which a refresh token is kept if a response does not replace it, ms. */
   readonly keepsMs: number
-  /** @param isAlone Whether there is no store that may hold a login. */
+  /** @param isAlone Whether the manager has no store, which could hold a login. */
   view(events: Events, isAlone: boolean): LoginView
   open(account: Account, host: LoginHost): { readonly logins: Logins; readonly checker: LoginChecker }
 }
@@ -35,82 +36,86 @@ export function codeOf<Account>(layer: LoginLayer): LoginCode<Account> {
   return Reflect.get(layer, LOGIN_CODE) as LoginCode<Account>
 }
 
-/** What a manager knows of its login. */
+/** The state of a manager's login. */
 export interface LoginView {
   readonly generations: LoginGenerations
-  /** Logins are under way. */
+  /** Whether a promised login has not settled yet. */
   readonly isPending: boolean
-  /** Whether the manager has been told whether there is a login. */
+  /** Whether the manager knows if there is a login. */
   readonly isKnown: boolean
   readonly isPresent: boolean
-  /** The number of the login that the manager has, if the record has told it. */
+  /** The number of the current login, if the record has reported it. */
   readonly number: number | undefined
-  /** A login is required. @param reason Default: why, if the service refuses what it was given. @param failure The response of the service. */
+  /**
+   * @param reason Default: the reason that applies if the service rejects the tokens.
+   * @param failure The response of the service.
+   * @returns An `ERR_LOGIN_REQUIRED`.
+   */
   errorOfLoss(reason?: LoginReason, failure?: Pick<TokenError, 'status' | 'serviceCode'>): TokenError
-  /** What `status()` says of the login. @param held The last tokens. */
+  /** The part of `status()` about the login. @param held The last tokens. */
   statusWith(held?: Pick<HeldToken, 'living' | 'stored' | 'isRejected'>): Pick<LoginStatus, 'login' | 'loginReason'>
-  /** Whether tokens of the record are those of another login. */
+  /** Whether these tokens of the record belong to another login. */
   isOther(tokens: StoredTokens): boolean
   /** Whether this access token belongs to a login that has ended. */
   isOfEndedLogin(token: string): boolean
-  /** The login has these tokens from now on. */
+  /** Notes the new tokens of the login. */
   held(accessToken: string, refreshToken?: string): void
-  /** The record holds tokens that will not do for this renewal. */
+  /** Notes tokens of the record that this renewal cannot use. */
   skipped(tokens: StoredTokens): void
-  /** What the failure of a token call means for the login. */
+  /** @returns The error of a failed token request in terms of the login. */
   errorOf(error: TokenError, exchange: Exchange): TokenError
 }
 
-/** What logins need of their machine. */
+/** What the login code needs from the machine. */
 export interface LoginHost {
-  /** The callers who wait. */
+  /** The waiting callers. */
   readonly room: Pick<WaitingRoom, 'dismiss'>
-  /** Whether nothing is in progress that would learn the same from the record as a look. */
+  /** Whether a check of the record is worthwhile: no renewal, which reads the record anyway, is in flight. */
   isIdle(): boolean
-  /** Why a closed manager does nothing. */
+  /** @returns The error that a closed manager rejects with. */
   denial(why: 'closed'): TokenError
-  /** Puts tokens that came from elsewhere to use. */
+  /** Starts to use tokens that came from elsewhere. */
   use(tokens: StoredTokens): void
-  /** Forgets the token and the failures, and outdates the renewal in flight. */
+  /** Forgets the token and the failures, and supersedes the renewal in flight. */
   forget(): void
   /** Starts the next renewal if callers still wait. */
   renewIfAwaited(): void
-  /** The login that was under way did not come: what waited for it goes on. */
+  /** Resumes what waited for a pending login that did not take place. */
   resume(): void
   /** Runs `work` when no exchange is in flight. */
   afterExchange<Value>(work: () => Promise<Value>): Promise<Value>
 }
 
-/** The acts of one manager, and what happens to its login. */
+/** The acts of one manager, and the events of its login. */
 export interface Logins {
   /** @throws {TypeError} naming the member. */
   adopt(given: AdoptedGrant): Promise<void>
   adoptPromised(given: PromiseLike<AdoptedGrant | undefined>): Promise<void>
-  /** Revokes a promised login that a later act has overtaken. */
+  /** Revokes a promised login that a later act superseded. */
   discard?(given: AdoptedGrant): Promise<void>
   logout(): Promise<LogoutResult>
   reset(): Promise<void>
-  /** Tokens come into use that a renewal has brought. */
+  /** Called with the tokens of a renewal when the manager starts to use them. */
   use(tokens: StoredTokens, by: 'here' | 'elsewhere'): void
-  /** A login is required. @returns For how long an access token still serves, ms; undefined: none does. */
+  /** Called when a login is required. @returns How long the access token is still valid, ms; undefined: not at all. */
   lost(error: TokenError, by: 'here' | 'elsewhere'): number | undefined
-  /** Of a login that is lost: its access token may serve no longer. */
+  /** Ends a lost login if its access token is no longer valid. */
   concludeLoss(): void
-  /** The manager has stopped: the access token is dropped, even if it still lives. */
+  /** Called when the manager stops. Drops the access token, even if it is still valid. */
   stop(by: 'here' | 'elsewhere'): void
 }
 
-/** Hears of the acts of other owners of the record. */
+/** Checks the record for the acts of its other owners. */
 export interface LoginChecker {
-  /** Looks now. Never rejects. */
+  /** Checks now. Never rejects. */
   check(): Promise<void>
-  /** As `look`. Callers who come meanwhile share it. */
+  /** Like `check`, but concurrent callers share one check. */
   checkOnce(): Promise<void>
-  /** The manager has just learnt of its login. */
+  /** Called when the manager has just learned the state of its login. */
   learned(): void
-  /** What a look has waited for has ended. */
+  /** Makes a check that had to wait, once there is nothing left to wait for. */
   resume(): void
-  /** Looks now, and whenever the record may have changed. @returns stop */
+  /** Checks now, and whenever the record may have changed. @returns stop */
   follow(): () => void
   close(): void
 }

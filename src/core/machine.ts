@@ -24,14 +24,15 @@ import type { StoredTokens } from './token-store.ts'
 import { Halted } from './pauses.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
-/** The least time between two renewals that no caller forced, even if tokens live for a shorter time. */
+/** The minimum time between two renewals that no caller forced, even if tokens live for a shorter time. */
 const LEAST_GAP_MS = 1_000
 
-const NO_TOKEN_IN_TIME = 'No access token came within the time that this caller can wait (at most renewal.maxWaitMs)'
+const NO_TOKEN_IN_TIME =
+  'No access token was available within the time that this caller can wait (at most renewal.maxWaitMs)'
 
 /**
- * Runs the renewals of a manager, and does what follows them. Three facts tell what it does about its next token. `status.ts` reads them. A renewal
- * that has been outdated is not `renewal` any more, and changes none of them.
+ * Runs the renewals of a manager, and applies their results. `Activity` in `status.ts` is its state. A superseded renewal is no longer
+ * `account.renewal`, and does not change that state.
  */
 export class Machine implements LoginHost {
   readonly logins: Logins
@@ -39,9 +40,9 @@ export class Machine implements LoginHost {
   readonly room: WaitingRoom
   readonly #account: Account
   readonly #settings: Settings
-  /** The context of the manager's creation. A renewal must not run in the context of the request that starts it. */
+  /** The asynchronous context in which the manager was created. A renewal must not run in the context of the request that starts it. */
   readonly #inContext: Context = currentContext()
-  /** Runs one renewal at a time: after a reset the next renewal waits for the exchange in flight. */
+  /** Runs one renewal at a time: after a reset, the next renewal waits for the exchange in flight. */
   readonly #mutex = new Mutex()
   #cancelTimer: () => void = () => undefined
 
@@ -61,7 +62,7 @@ export class Machine implements LoginHost {
 
   get #awaited(): string {
     const { renewal, login, awaited } = this.#account
-    if (!renewal && login.isPending) return 'a login that is under way'
+    if (!renewal && login.isPending) return 'a pending login'
     return awaited?.() ?? 'the pause before the next token call (options of retry)'
   }
 
@@ -89,9 +90,9 @@ export class Machine implements LoginHost {
     this.checker.close()
     this.room.dismiss(this.denial('closed'))
     this.#settings.record.close?.()
-    // The exchange in flight may be one that does not keep the process alive. This timer does.
-    const letGo = this.#settings.clock.setTimer(() => undefined, LONGEST_TIMER_MS, true)
-    await this.#mutex.runExclusive(() => undefined).finally(letGo)
+    // The exchange in flight may not keep the process alive. This timer does.
+    const release = this.#settings.clock.setTimer(() => undefined, LONGEST_TIMER_MS, true)
+    await this.#mutex.runExclusive(() => undefined).finally(release)
   }
 
   afterExchange<Value>(work: () => Promise<Value>): Promise<Value> {
@@ -99,7 +100,7 @@ export class Machine implements LoginHost {
   }
 
   use(tokens: StoredTokens): void {
-    // One that waits for an act would present the refresh token of these tokens, for nobody.
+    // A renewal that waits for an act would present the refresh token of these tokens, though no caller needs that.
     this.#account.renewal?.halt('outdated')
     this.#hold({ tokens, by: 'adopted', attempts: 0 }, 'forced', this.now)
   }
@@ -135,7 +136,7 @@ export class Machine implements LoginHost {
       failuresBefore: failures,
       isAwaited: () => this.room.size > 0,
       onRepeat: () => {
-        // They have waited only because the API has refused the token.
+        // They waited only because the API rejected the token.
         if (account.current?.freshness !== 'expired') this.room.keep()
       },
       onPause: (pauseMs, error) => {
@@ -148,17 +149,17 @@ export class Machine implements LoginHost {
     renewal.hurry(this.room.firstLimit)
     const { acts, work } = account
     work.begin()
-    // The record must know of the acts before. They wait for the mutex, too, so a renewal that waits for them must not hold it.
+    // Earlier acts must reach the record first. They wait for the mutex, too, so a renewal that waits for them must not hold it.
     void this.#inContext(() => acts.after(() => this.#mutex.runExclusive(() => this.#see(renewal, because))))
   }
 
-  /** No renewal runs from now on. */
+  /** Ends the current renewal. */
   #settle(backoff: Backoff | undefined): void {
     this.#account.renewal = undefined
     this.#account.backoff = backoff
   }
 
-  /** Runs a renewal to its end. Never rejects: callers learn the result in the waiting room. */
+  /** Runs a renewal to its end. Never rejects: callers receive the result from the waiting room. */
   async #see(renewal: Renewal, because: RenewalCause): Promise<void> {
     const { now } = this
     const isOwn = because === 'due' || because === 'expired'
@@ -177,28 +178,28 @@ export class Machine implements LoginHost {
     }
   }
 
-  /** Puts the tokens to use: callers get them from now on. @param isFound The store had them before this manager knew: that is no renewal (F386). */
+  /** Starts to use the tokens. @param isFound The manager found them in the store at its first check: no event `renewed` (F386). */
   #hold({ tokens, by, attempts }: Renewed, because: RenewalCause, startedAt: number, isFound = false): void {
     const { events, random } = this.#settings
     const account = this.#account
-    // First, because this calls the user's `random`: if it throws, the renewal has failed.
+    // First, because this calls the user's `random`: if it throws, the renewal fails.
     const current = new HeldToken(tokens, this.#settings, random())
     this.#settle(undefined)
     account.seenVersion = tokens.version
     if (by === 'adopted') account.counts.adoptions += 1
-    // The caller who waited for a token counts as its first use.
+    // A waiting caller counts as the first use of the token.
     current.used = this.room.size > 0
     account.current = current
     account.login.held(tokens.accessToken, tokens.refreshToken)
     this.checker.learned()
     this.#armTimer(current.freshMs)
-    // Only a refresh token was adopted: callers who wait need a renewal.
+    // Only a refresh token was adopted: waiting callers need a renewal.
     if (tokens.accessToken === '') {
       this.renewIfAwaited()
       return
     }
     account.renewedAt = startedAt
-    // The access token of a login that was found in the record may have ended.
+    // The access token of a login that was found in the record may have expired.
     if (current.living === undefined) this.renewIfAwaited()
     else this.room.serve(current.living)
     if (isFound) return
@@ -210,7 +211,7 @@ export class Machine implements LoginHost {
   #failed(renewal: Renewal, thrown: unknown): void {
     const { clock, events } = this.#settings
     const { backoff: before, login } = this.#account
-    // The callers who wanted it have left.
+    // All callers who waited for this renewal have left.
     if (thrown instanceof Halted) {
       this.#settle(before)
       this.renewIfAwaited()
@@ -219,21 +220,21 @@ export class Machine implements LoginHost {
     const { error, coolDown } = this.#gaveUp(thrown)
     const backoff = backoffAfter(error, coolDown, this.now)
     this.#settle(backoff)
-    // Its cool-down keeps the next renewal apart: after an outage, an hour's token would otherwise be refused for six minutes.
+    // The cool-down is enough. The gap between forced renewals would block the renewal of a rejected one-hour token for six minutes.
     this.#account.forcedAt = -Infinity
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
     const by = renewal.lastError ? 'here' : 'elsewhere'
     if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.logins.stop(by)
     const isLost = error.code === 'ERR_LOGIN_REQUIRED'
-    // The store has no login, and this manager knew of none: no renewal has failed (F386).
+    // The store has no login, and this manager knew of none: this is no failed renewal (F386).
     const isFound = isLost && !renewal.lastError && !login.isPresent
-    // An access token that still serves is kept until it ends.
-    const servesMs = isLost ? this.logins.lost(error, by) : undefined
-    this.#armTimer(servesMs ?? coolDown.ms)
+    // An access token that is still valid is kept until it expires.
+    const validMs = isLost ? this.logins.lost(error, by) : undefined
+    this.#armTimer(validMs ?? coolDown.ms)
     const failure = coolDown.ms === Infinity ? error : errorWith(error, { retryAt: nextAttemptAt })
-    // The login that is under way may still serve them.
+    // A pending login may still bring a token for them.
     if (!isLost || !login.isPending) this.room.dismiss(failure)
-    // A manager that waits for a login may ask the store each second. It tells its listeners once.
+    // A manager that waits for a login may check the store each second. It emits the event only once.
     if (!isFound && (backoff.until < Infinity || before?.error.code !== error.code))
       events.emit('renewalFailed', { error: failure, nextAttemptAt })
   }
@@ -243,7 +244,7 @@ export class Machine implements LoginHost {
       return { error: thrown.error, coolDown: thrown.next }
     const { readThrown, random } = this.#settings
     const error = readThrown(thrown, 'obtain')
-    // No plan covers failures such as those of the store. The user's `random` may be what has thrown.
+    // No plan covers failures such as those of the store. The error may come from the user's `random`.
     return {
       error,
       coolDown: coolDownOf(error, shortBackoffMs(quietly(random)), (this.#account.backoff?.failures ?? 0) + 1),

@@ -518,7 +518,7 @@ describe('given a manager made by hand that knows the contract only', () => {
     await jest.advanceTimersByTimeAsync(500)
     const timers = jest.getTimerCount()
     jest.useRealTimers()
-    const message = 'No access token came within the time that this caller can wait'
+    const message = 'No access token was available within the time that this caller can wait'
     expect(await failed).toMatchObject({ isAxiosError: true, code: 'ECONNABORTED', cause: { message } })
     expect(timers).toBe(0)
   })

@@ -68,7 +68,7 @@ describe('given a login that is under way', () => {
     else login.come(grant)
     const end = await adopted
     if (reason) expect(end).toBe(reason)
-    else expect(end).toEqual(grant ? new TypeError('accessLifetimeMs is missing: give ms from now') : undefined)
+    else expect(end).toEqual(grant ? new TypeError('accessLifetimeMs is missing: pass ms from now') : undefined)
     expect([code(await waiting), code(await renewing)]).toEqual(['ERR_LOGIN_REQUIRED', 'ERR_LOGIN_REQUIRED'])
     expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'none-yet' })
     expect(changes(world)).toEqual(['required none-yet'])

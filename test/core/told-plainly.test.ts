@@ -147,6 +147,6 @@ describe('given a caller who gives up at its limit (F388)', () => {
   it('when a login is under way, then it names that', async () => {
     const world = manage(login())
     void outcome(world.tokens.adopt(new Promise(() => undefined)))
-    expect(await said(world)).toMatch(/a login that is under way/)
+    expect(await said(world)).toMatch(/a pending login/)
   })
 })

@@ -93,7 +93,7 @@ describe('given a function that never answers (F255)', () => {
     await clock.advance(700)
     const error = await failure
     expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent' })
-    expect(error.message).toContain(`The ${name} function gave no answer within 700 ms: no token request was sent`)
+    expect(error.message).toContain(`The ${name} function returned nothing within 700 ms: no token request was sent`)
     await tokens.close()
   })
 

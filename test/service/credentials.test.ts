@@ -242,7 +242,9 @@ describe('given a function that provides credentials', () => {
     await clock.advance(700)
     const error = await failure
     expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent' })
-    expect(error.message).toContain('The credentials function gave no answer within 700 ms: no token request was sent')
+    expect(error.message).toContain(
+      'The credentials function returned nothing within 700 ms: no token request was sent',
+    )
     expect(sent).toEqual([])
     await tokens.close()
   })
