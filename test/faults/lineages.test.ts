@@ -77,7 +77,7 @@ describe('given two processes that start from copies of one pair', () => {
       const source = loginPassword(${literal({ baseUrl, ...login })})
       const clock = { wallNow: () => Date.now(), monotonicNow: () => performance.now() }
       const record = store.open(source.id, clock)
-      await record.accept(await record.claim('the image', 0, 1_000), ${literal(pair)})
+      await record.accept(await record.acquire('the image', 0, 1_000), ${literal(pair)})
       const tokens = createTokenManager({ source, store })
       tokens.on('suspicious', ({ evidence, severity }) => say('suspicious ' + evidence + ' ' + severity))
       tokens.on('suspicionSettled', ({ verdict }) => say('settled ' + verdict))

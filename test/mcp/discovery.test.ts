@@ -154,7 +154,9 @@ describe('given the text of a context', () => {
     const context = { tokenEndpoint: 't', issuer: 'i', clientId: 'c', clientAuthentication: 'none' as const }
     expect(contextIn(contextText(context), LOG_IN)).toMatchObject(context)
     for (const text of [undefined, '{', '{}'])
-      expect(() => contextIn(text, LOG_IN)).toThrow(/for which client, it can be refreshed: log in/)
+      expect(() => contextIn(text, LOG_IN)).toThrow(
+        /lacks the server or the client that it must be refreshed with: log in/,
+      )
     const newer = { code: 'ERR_TOKEN_SOURCE', outcome: 'not-sent', refreshToken: 'kept' }
     expect(() => contextIn('{"release":2}', LOG_IN)).toThrow(expect.objectContaining(newer))
     expect(() => contextIn('{"release":2}', LOG_IN)).toThrow(/update this process/)

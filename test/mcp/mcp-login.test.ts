@@ -350,7 +350,7 @@ describe('given two requests of a login that the server ends', () => {
     const ended = await Promise.all([caught(agent.call('whoami')), caught(agent.call('whoami'))])
     expect(ended.map(String).sort()).toEqual([
       expect.stringMatching(/Unauthorized/),
-      expect.stringMatching(/login in which this request began has ended/),
+      expect.stringMatching(/The login of this request has ended/),
     ])
     expect(login.provider.pages).toHaveLength(2)
     await finish(world, login, agent)
