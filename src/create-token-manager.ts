@@ -7,8 +7,8 @@ import type { LoginSource } from './core/token-source.ts'
 import { toTokenError } from './wire/to-token-error.ts'
 
 /**
- * Creates the manager of one account. The manager makes no token call until a caller asks for a token. Give each manager a source of its own: that of
- * `loginPassword` keeps the time of the last signed answer, so the answers of one manager would look old to another.
+ * Creates the token manager of one account. It makes no token request until a caller needs a token. Use a separate source for each manager: a source
+ * of `loginPassword` remembers the time of the last signed response, so the responses to one manager would look outdated to another.
  *
  * @example
  * ```ts
@@ -23,7 +23,7 @@ import { toTokenError } from './wire/to-token-error.ts'
  * })
  * const token = await tokens.getAccessToken()
  * ```
- * @throws {TypeError | RangeError} naming the option, and its value unless that may be a secret; or naming what the runtime lacks.
+ * @throws {TypeError | RangeError} Naming the option, and its value unless it may be a secret; or naming what the runtime lacks.
  */
 export function createTokenManager(options: TokenManagerOptions & { source: LoginSource }): LoginManager
 export function createTokenManager(options: TokenManagerOptions): TokenManager

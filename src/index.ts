@@ -1,5 +1,5 @@
 /**
- * Token managers, the token sources of the payment service, and the attachment to axios instances.
+ * Token managers, the token sources of the payment service, and bearer authentication for axios instances.
  *
  * @module axios-evergreen
  */

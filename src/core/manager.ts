@@ -31,8 +31,8 @@ export class Manager implements LoginManager {
     this.#settings = settingsOf(options, readThrown, plain)
     this.#account = new Account(this.#settings)
     this.#machine = new Machine(this.#account)
-    const meetOthers = member(options.source, SERVICE_ACCOUNT) as ((account: Account) => void) | undefined
-    meetOthers?.(this.#account)
+    const reportSecondManager = member(options.source, SERVICE_ACCOUNT) as ((account: Account) => void) | undefined
+    reportSecondManager?.(this.#account)
     // Not a computed member of the class: bundlers would then keep the class in an application that imports only a token source.
     if (!Object.hasOwn(Manager.prototype, INTERNALS))
       Object.defineProperty(Manager.prototype, INTERNALS, {

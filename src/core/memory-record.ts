@@ -19,33 +19,34 @@ import {
   type TokenRecord,
 } from './token-store.ts'
 
+/** The stored tokens and the state of their refresh token. */
 export interface Pair extends Fate {
   readonly refreshToken: string | undefined
   /** As they were at `at`. */
   readonly tokens: NewTokens
   readonly at: number
-  /** Another exchange may have been in flight when the pair came. */
+  /** Another exchange may have been in flight when these tokens were issued. */
   readonly overlapped: boolean
 }
 
-/** The turn of one owner: of its exchange, or of its pause before the next one (`settled`). */
+/** The lease of one owner: for its exchange or, if `settled`, for its pause before the next one. */
 export interface Turn {
   readonly owner: string
   readonly fence: number
   readonly at: number
-  /** By the monotonic clock: an exchange goes on after its machine has slept. */
+  /** Monotonic ms: an exchange continues after the machine has slept. */
   readonly until: number
   readonly settled: boolean
 }
 
 /**
- * The tokens of one manager. A step is atomic because nothing is awaited inside it. No reply is lost or late, and no write is undone, so it needs few of the
- * rules by which processes share a record (`src/record`). What several owners need is in `memoryStore`.
+ * The tokens of one manager. A step is atomic because it awaits nothing. No reply is lost or late, and no write is undone, so few of the rules for
+ * records that processes share (`src/record`) apply. `memoryStore` adds the rules for several owners.
  */
 export class MemoryRecord implements TokenRecord {
   protected readonly clock: Clock
   protected readonly tokenClock: TokenClock
-  /** For a record of one owner, who has seen each version. */
+  /** Public for a record with one owner, which has seen every version. */
   version = 0
   protected login: { readonly login: number; readonly loginId?: string | undefined } = { login: 0 }
   protected pair: Pair | undefined
@@ -53,7 +54,7 @@ export class MemoryRecord implements TokenRecord {
   #coolDown: CoolDown | undefined
   #coolDownEnd = 0
   #fence = 0
-  /** An exchange that `clear` or `adopt` has outdated may still be in flight. */
+  /** An exchange that `clear` or `adopt` superseded may still be in flight. */
   #overlaps = false
 
   constructor(clock: Clock) {
@@ -69,18 +70,18 @@ export class MemoryRecord implements TokenRecord {
     return Promise.resolve(this.busy?.(owner) ?? this.granted(owner, ttlMs, terms))
   }
 
-  /** The turn of another owner. */
+  /** Returns the lease of another owner, if any. */
   protected busy?(owner: string): LeaseResult | undefined
 
   acquireForLogout(owner: string, _seenVersion: number, ttlMs: number): Promise<LeaseResult> {
     return Promise.resolve(this.granted(owner, ttlMs))
   }
 
-  /** @param terms Undefined: the claim is for a logout, and presents nothing. */
+  /** Grants the lease. @param terms Undefined: the lease is for a logout, and presents nothing. */
   protected granted(owner: string, ttlMs: number, terms?: LeaseTerms): Lease {
     const turn = this.turn
     const now = this.tokenClock.now()
-    // It was never settled, so its owner may have presented the refresh token.
+    // The lease was never released, so its owner may have presented the refresh token.
     if (turn?.settled === false) {
       this.#overlaps = true
       this.pair &&= doubted(this.pair, turn.at)
@@ -105,13 +106,13 @@ export class MemoryRecord implements TokenRecord {
 
   accept({ fence, version }: Lease, tokens: NewTokens): Promise<StoredTokens> {
     if (this.turn?.fence === fence) return Promise.resolve(this.#settled(tokens))
-    // At some services each of two exchanges that overlapped ends the session of the other.
+    // At some services, each of two overlapping exchanges ends the session of the other.
     this.#overlaps ||= this.turn?.settled === false
     this.pair &&= { ...this.pair, overlapped: true }
     return Promise.resolve(this.pair ? this.#tokensOf(this.pair) : { ...tokens, version })
   }
 
-  /** Stores the tokens that a claim, or a login, has brought. */
+  /** Stores the tokens of an exchange or a login. */
   #settled({ loginId = this.login.loginId, ...tokens }: NewTokens): StoredTokens {
     const at = this.tokenClock.now()
     const { refreshToken } = tokens
@@ -123,16 +124,16 @@ export class MemoryRecord implements TokenRecord {
     return this.#tokensOf(this.pair)
   }
 
-  release({ fence, version }: Lease, told: Report | Decide): Promise<ReleaseResult> {
+  release({ fence, version }: Lease, given: Report | Decide): Promise<ReleaseResult> {
     const pair = this.pair
     const turn = this.turn?.fence === fence ? this.turn : undefined
     const newer = pair && this.version > version ? this.#tokensOf(pair) : undefined
-    const answer = { contested: !turn || pair?.overlapped === true, ...(newer && { newer }) }
-    const report = typeof told === 'function' ? told(answer) : told
-    if (!turn) return Promise.resolve(answer)
+    const result = { contested: !turn || pair?.overlapped === true, ...(newer && { newer }) }
+    const report = typeof given === 'function' ? given(result) : given
+    if (!turn) return Promise.resolve(result)
     if (pair) this.pair = report.drops ? undefined : fateAfter(pair, turn, report, this.tokenClock.now())
     this.#follow(turn, report.shared)
-    return Promise.resolve(answer)
+    return Promise.resolve(result)
   }
 
   #follow(turn: Turn, next: Next | undefined): void {
@@ -146,7 +147,7 @@ export class MemoryRecord implements TokenRecord {
     }
   }
 
-  /** What is stored now. */
+  /** The stored tokens, with their current remaining lifetimes. */
   protected get stored(): StoredTokens | undefined {
     return this.pair && this.#tokensOf(this.pair)
   }
@@ -176,7 +177,7 @@ export class MemoryRecord implements TokenRecord {
     return this.login.login > 0 ? 'logged-out' : 'none-yet'
   }
 
-  /** The last cool-down, with what is left of it. */
+  /** The last cool-down, with its remaining time. */
   protected get cooling(): CoolDown | undefined {
     return this.#coolDown && { ...this.#coolDown, ms: this.#coolDownEnd - this.tokenClock.now() }
   }

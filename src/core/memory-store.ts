@@ -17,8 +17,8 @@ import {
 } from './token-store.ts'
 
 /**
- * Keeps tokens in the memory of this process. Managers with the same store and the same key share their tokens. The store keeps the tokens of
- * each key as long as it lives, so that a later manager finds them: use no store for accounts that come and go.
+ * Keeps tokens in the memory of this process. Managers with the same store and the same key share their tokens. The store keeps the tokens of each
+ * key for its own lifetime, so that a later manager finds them. Use no store for short-lived accounts.
  *
  * @example
  * ```ts
@@ -44,21 +44,24 @@ export function memoryStore(): TokenStore {
   return Object.freeze(store)
 }
 
-/** So many refresh tokens that a login has spent are known, and twice as many of earlier logins. */
+/** How many spent refresh tokens of the current login are kept. Of earlier logins, twice as many are kept. */
 const MOST_SPENT = 8
 
-/** What managers share. They have one clock, so few rules of `src/record` apply. It knows their logins by the refresh tokens with which they began, and those that they have spent (F348). */
+/**
+ * The record of an account that several managers share. They have one clock, so few rules of `src/record` apply. It recognizes a login by the refresh
+ * token with which the login began and by the refresh tokens that it spent (F348).
+ */
 class SharedMemory extends MemoryRecord {
-  /** Of the login of now: the first one, and the last ones. */
+  /** The refresh tokens of the current login: the first and the latest. */
   #known: readonly string[] = []
-  /** Of logins that have ended, or were replaced. */
+  /** The refresh tokens of logins that ended or were replaced. */
   #past: readonly string[] = []
 
   override acquire(owner: string, seenVersion: number, ttlMs: number, terms: LeaseTerms = {}): Promise<LeaseResult> {
     const seen = isOfOther(this.login, terms) ? -1 : seenVersion
     const by = this.cooling?.by
     const isNewer = this.stored !== undefined && this.version > seen
-    // The service has rejected the credentials of others (F355).
+    // The service rejected the credentials of another owner (F355).
     if (by === undefined || terms.credentialsDigest === undefined || by === terms.credentialsDigest || isNewer)
       return super.acquire(owner, seen, ttlMs, terms)
     return Promise.resolve(this.busy(owner) ?? { ...this.granted(owner, ttlMs, terms), failures: 0 })
@@ -67,7 +70,7 @@ class SharedMemory extends MemoryRecord {
   override acquireForLogout(owner: string, seen: number, ttlMs: number, ends: KnownLogin = {}): Promise<LeaseResult> {
     const { stored } = this
     if (stored && isOfOther(this.login, ends)) return Promise.resolve({ kind: 'newer', tokens: stored })
-    // A logout does not wait for a pause between two exchanges.
+    // A logout does not wait while another owner pauses between two exchanges.
     const busy = this.turn?.settled ? undefined : this.busy(owner)
     return busy ? Promise.resolve(busy) : super.acquireForLogout(owner, seen, ttlMs)
   }
@@ -121,7 +124,7 @@ class SharedMemory extends MemoryRecord {
     return { ...this.#renewed(tokens, stored), known: 'same' }
   }
 
-  /** The stored refresh token stays as it is, and has brought another access token. */
+  /** Stores a newer access token for the same refresh token. */
   #renewed({ accessToken, accessLifetimeMs, accessRemainingMs }: NewTokens, stored: StoredTokens): StoredTokens {
     const { version: _, login: __, ...kept } = stored
     this.version += 1

@@ -1,31 +1,31 @@
 import { LONGEST_TIMER_MS } from './clock.ts'
 
-/** @returns The error for an option of the wrong kind. @param must What it must be. @param got What it is: the kind of a value that may be a secret. */
+/** @returns The error for a wrong option. @param must What is required. @param got What was given: only the type of a value that may be a secret. */
 export function wrong(name: string, must: string, got: string): TypeError {
   return new TypeError(`${name} must be ${must}, got ${got}`)
 }
 
-/** @throws {TypeError} unless the value is an object. Names the option, never its value: the value may be a secret. */
+/** @throws {TypeError} Unless the value is an object. Names the option, not its value, which may be a secret. */
 export function checkObject(name: string, value: unknown): void {
   if (typeof value !== 'object' || value === null) throw wrong(name, 'an object', kindOf(value))
 }
 
-/** @returns The names of all members of a type. It does not compile if one of them is missing. */
+/** @returns The names of all members of a type. Does not compile if one is missing. */
 export function namesOf<Type extends object>(names: Readonly<Record<keyof Type, true>>): (keyof Type & string)[] {
   return Object.keys(names) as (keyof Type & string)[]
 }
 
-/** A table in types alone. It does not compile if a member is missing. */
+/** A type-level table. Does not compile if a member is missing. */
 export type Complete<Whole, Table extends Whole> = Table
-/** The members of a table that have such a value. */
+/** The members of a table with this value. */
 export type KeysOf<Table, Value> = { [Key in keyof Table]: Table[Key] extends Value ? Key : never }[keyof Table]
 
 /**
- * Reads the own members of the options once: a member of `Object.prototype` is no option.
+ * Copies the own members of the options, so that members of `Object.prototype` do not count as options.
  *
  * @param names All known options.
  * @returns A copy that inherits nothing.
- * @throws {TypeError} when they are no plain object; naming an unknown member, because a typing error would go unnoticed.
+ * @throws {TypeError} If the options are not a plain object, or have an unknown member, such as a misspelled one.
  */
 export function ownOptions<Options extends object>(what: string, given: Options, names: readonly string[]): Options {
   checkObject(what, given)
@@ -38,7 +38,7 @@ export function ownOptions<Options extends object>(what: string, given: Options,
   throw new TypeError(`${what} must be a plain object: ${inherited} comes from a class`)
 }
 
-/** Where a name belongs that was given to another function. A function that takes one name of a row takes what it can of that row. */
+/** The function that an option belongs to, for options passed to the wrong function. Rows are skipped for a function that takes one of their names. */
 const HOMES: readonly (readonly [where: string, ...names: string[]])[] = [
   [
     'createTokenManager',
@@ -58,7 +58,7 @@ const HOMES: readonly (readonly [where: string, ...names: string[]])[] = [
   ['the token source', 'account', 'baseUrl', 'clientId', 'clientSecret', 'scope', 'tokenEndpoint', 'issuer'],
 ]
 
-/** Options of earlier releases, by their old names. */
+/** Renamed options, by their names in earlier releases. */
 const RENAMED = new Map([['noticeWithinMs', 'maxStalenessMs']])
 
 function adviceOn(unknown: string, names: readonly string[]): string {
@@ -70,7 +70,7 @@ function adviceOn(unknown: string, names: readonly string[]): string {
   return meant === undefined ? `use ${names.join(', ')}` : `did you mean '${meant}'?`
 }
 
-/** @returns The name that was probably meant: case and marks aside, at most two letters differ, and at least half are right. */
+/** @returns The most similar name. Case and punctuation are ignored. At most two letters differ, and at least half are right. */
 export function nearest(given: string, names: readonly string[]): string | undefined {
   const plain = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '')
   const within = (edits: number) =>
@@ -78,7 +78,7 @@ export function nearest(given: string, names: readonly string[]): string | undef
   return [0, 1, 2].flatMap(within)[0]
 }
 
-/** Whether so many letters that are added, left out or replaced make one text the other. */
+/** Whether at most `edits` inserted, deleted or replaced letters turn one text into the other. */
 function isWithin(edits: number, one: string, other: string): boolean {
   const without = (n: number, m: number) => isWithin(edits - 1, one.slice(n), other.slice(m))
   if (one === other || edits < 0) return one === other
@@ -86,25 +86,26 @@ function isWithin(edits: number, one: string, other: string): boolean {
   return edits >= 1 && (without(1, 1) || without(1, 0) || without(0, 1))
 }
 
-/** Reads each option of a type: checks it, and knows its default. It does not compile if an option is missing. */
+/** Functions that check each option of a type and apply its default. Does not compile if an option is missing. */
 export type Readers<Options extends object> = {
   readonly [Name in keyof Options]-?: (name: string, given: unknown) => Options[Name]
 }
 
-/** Reads an option that is checked together with others. */
+/** Reads an option that is checked later, together with others. */
 export function asGiven(_: string, given: unknown): never {
   return given as never
 }
 
-/** Reads an option that has no default. */
+/** Reads an option without a default. */
 export function ifGiven<Value>(check: (name: string, given: unknown) => Value) {
   return (name: string, given: unknown) => (given === undefined ? undefined : check(name, given))
 }
 
 /**
- * @param prefix What messages write before the name of an option, as in `retry.maxAttempts`.
- * @returns The options, checked and with their defaults.
- * @throws {TypeError | RangeError} naming the option.
+ * Checks options and applies their defaults.
+ *
+ * @param prefix Written before the names of options in messages, as in `retry.maxAttempts`.
+ * @throws {TypeError | RangeError} Naming the option.
  */
 export function readOptions<Table extends Readers<Record<string, unknown>>>(
   what: string,
@@ -117,7 +118,7 @@ export function readOptions<Table extends Readers<Record<string, unknown>>>(
   return Object.freeze(Object.fromEntries(read)) as never
 }
 
-/** @returns An option of one call, undefined if the object has no such member of its own. */
+/** @returns An option of one call; undefined if the object has no own member of this name. */
 export function ownOption<Options extends object, Name extends keyof Options>(
   given: Options | undefined,
   name: Name,
@@ -125,29 +126,29 @@ export function ownOption<Options extends object, Name extends keyof Options>(
   return given !== undefined && Object.hasOwn(given, name) ? given[name] : undefined
 }
 
-/** @returns The value. @throws {TypeError} naming the option unless it is one of `choices`. */
+/** @returns The value. @throws {TypeError} Naming the option, unless the value is one of `choices`. */
 export function checkChoice<Choice>(name: string, value: unknown, choices: readonly Choice[]): Choice {
   if (!choices.includes(value as Choice)) throw wrong(name, `one of ${choices.map(shown).join(', ')}`, shown(value))
   return value as Choice
 }
 
-/** @throws {TypeError} naming the option unless it is true or false. */
+/** @throws {TypeError} Naming the option, unless the value is true or false. */
 export function checkFlag(name: string, value: unknown): asserts value is boolean {
   if (typeof value !== 'boolean') throw wrong(name, 'true or false', shown(value))
 }
 
-/** @returns The flag. @throws {TypeError} as `checkFlag`. */
+/** @returns The flag. @throws {TypeError} As `checkFlag`. */
 export function checkedFlag(name: string, value: unknown = false): boolean {
   checkFlag(name, value)
   return value
 }
 
-/** @throws {TypeError} naming the option, never its value: a user may give a secret in place of its provider. */
+/** @throws {TypeError} Naming the option, not its value: a user may pass a secret instead of a function that returns it. */
 export function checkFunction(name: string, value: unknown): void {
   if (typeof value !== 'function') throw wrong(name, 'a function', kindOf(value))
 }
 
-/** @throws {TypeError} naming the option, never its value: the value may be a secret. */
+/** @throws {TypeError} Naming the option, not its value, which may be a secret. */
 export function checkText(name: string, value: unknown): asserts value is string {
   if (typeof value !== 'string') throw wrong(name, 'a string', kindOf(value))
   if (value === '') throw new TypeError(`${name} must not be empty`)
@@ -155,8 +156,7 @@ export function checkText(name: string, value: unknown): asserts value is string
 
 /**
  * @returns The number.
- * @throws {TypeError} when the value is no number, {RangeError} when it is outside `least` to `most`. Both name the option
- * and its value.
+ * @throws {TypeError} If the value is not a number. {RangeError} If it is not between `least` and `most`. Both name the option and its value.
  */
 export function checkNumber(name: string, value: unknown, least: number, most = Number.MAX_VALUE): number {
   if (typeof value !== 'number') throw wrong(name, 'a number', shown(value))
@@ -165,17 +165,17 @@ export function checkNumber(name: string, value: unknown, least: number, most = 
   throw new RangeError(wrong(name, range, String(value)).message)
 }
 
-/** @returns The duration in ms, at most what a timer can hold (24.8 days). */
+/** @returns The duration in ms, limited to the longest timer (24.8 days). */
 export function checkedDuration(name: string, value: unknown, least = 0): number {
   return Math.min(checkNumber(name, value, least), LONGEST_TIMER_MS)
 }
 
-/** The kind of a value, for messages: the value itself may be a secret. */
+/** The type of a value, for messages about values that may be secrets. */
 export function kindOf(value: unknown): string {
   return value === null ? 'null' : typeof value
 }
 
-/** A value as messages show it, for values that are never secret. */
+/** A value as shown in messages, for values that are never secrets. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`
   if (typeof value === 'function') return 'a function'

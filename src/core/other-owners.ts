@@ -3,16 +3,16 @@ import { failureOfOther } from './failure-of-other.ts'
 import type { Pauses } from './pauses.ts'
 import type { OtherOwners, TokenRecord, Turn } from './token-store.ts'
 
-/** Owners that never check the record by themselves are not waited for any longer after a loss, ms. */
-const LONGEST_NOTICE_MS = 30_000
+/** After a loss of the record, the longest wait for owners to write back what they have seen, ms. Some owners never check the record by themselves. */
+const LONGEST_STALENESS_MS = 30_000
 
-/** How long an owner waits before it asks again whether another one has ended its exchange, ms. */
+/** How long an owner first waits before it checks again whether another owner's exchange has ended, ms. */
 export const POLL_MS = 250
 
-/** The private obtains of a fleet are spread over this time. */
+/** The processes of a fleet spread their private obtains over this time, ms. */
 const SPREAD_MS = 2_000
 
-/** What stores bring to a renewal, because their records have other owners. */
+/** Coordinates a renewal with the other owners of its record. All stores use it. */
 export const OTHER_OWNERS: OtherOwners = {
   failure: failureOfOther,
 
@@ -20,22 +20,22 @@ export const OTHER_OWNERS: OtherOwners = {
     const { account, pauses } = turn
     const { source, record, tokenClock, exchangeTimeoutMs, renewal } = account.settings
     account.credentialsDigest ??= await credentialsDigestOf(source)
-    const maxStalenessMs = Math.min(renewal.maxStalenessMs, LONGEST_NOTICE_MS)
-    // Longer than the exchange that the claim covers: only the claim of a stalled owner expires.
+    const maxStalenessMs = Math.min(renewal.maxStalenessMs, LONGEST_STALENESS_MS)
+    // Longer than the exchange that the lease covers, so that only the lease of a stalled owner expires.
     let ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
     for (let polls = 0; ;) {
       const askedAt = tokenClock.now()
       account.awaited = () => 'the token store, for commandTimeoutMs of the store at most'
       const lease = await turn.ask(ttlMs, { maxStalenessMs, credentialsDigest: account.credentialsDigest })
-      account.awaited = lease.kind === 'busy' ? () => 'the token call of another owner of this account' : undefined
+      account.awaited = lease.kind === 'busy' ? () => 'the token request of another owner of this account' : undefined
       if (lease.kind === 'busy') polls += (await leaveToOther(turn, lease.remainingMs, polls)) ? 1 : 0
       else {
-        // A process that stalled for that long has lost its claim: another owner may make the exchange by now. Only this owner has a private one.
+        // If the process stalled for that long, the lease has expired, and another owner may make the exchange. A private lease has no other owner.
         const isInTime = tokenClock.now() - askedAt < ttlMs
         if (lease.kind !== 'granted' || lease.isPrivate || isInTime || pauses.halted()) return lease
-        // This claim presented nothing. If it expired unsettled, the refresh token would be in doubt.
+        // This lease presented nothing. If it expired unreleased, the refresh token would be in doubt.
         await record.release(lease, { fate: 'keep' }).catch(() => undefined)
-        // Otherwise a store that always answers so late would never grant a claim in time.
+        // Otherwise a store that is always this slow would never grant a lease in time.
         ttlMs *= 2
       }
     }
@@ -43,24 +43,24 @@ export const OTHER_OWNERS: OtherOwners = {
 
   async spread(turn, chance) {
     const { clock, exchangeTimeoutMs } = turn.account.settings
-    /** Whether a caller cannot wait for the longest random pause and for a whole exchange after it. */
-    const isPressed = () => turn.limit - clock.monotonicNow() < SPREAD_MS + exchangeTimeoutMs
-    if (!isPressed()) await turn.pauses.for(chance * SPREAD_MS, isPressed)
+    /** Whether a caller cannot wait for the longest random pause and a whole exchange after it. */
+    const isUrgent = () => turn.limit - clock.monotonicNow() < SPREAD_MS + exchangeTimeoutMs
+    if (!isUrgent()) await turn.pauses.for(chance * SPREAD_MS, isUrgent)
   },
 }
 
-/** Waits while another owner makes the exchange. @returns whether this was a poll */
+/** Waits while another owner makes the exchange. @returns Whether this was a poll. */
 async function leaveToOther(turn: Turn, busyMs: number, polls: number): Promise<boolean> {
   const { account, pauses } = turn
   const { record, random } = account.settings
-  // While the manager's own token serves, the manager need not ask for the result.
+  // While the manager's own token is usable, it need not poll for the result.
   const usableMs = turn.start.isAwaited() ? 0 : (account.current?.usableMs ?? 0)
   const pollMs = Math.min(1_000, POLL_MS * 2 ** polls) * (1 - random() / 2)
   await pauseForOther(pauses, record, Math.min(busyMs, usableMs > 0 ? usableMs : pollMs), () => usableMs > 0)
   return usableMs <= 0
 }
 
-/** Waits while another owner makes an exchange: for `ms`, but no longer than until the store reports a change. @throws {Halted} as `Pauses.for`. */
+/** Waits for `ms`, or until the store reports a change. @throws {Halted} As `Pauses.for`. */
 export async function pauseForOther(
   pauses: Pick<Pauses, 'for' | 'end'>,
   record: TokenRecord,

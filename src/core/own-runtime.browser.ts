@@ -1,6 +1,6 @@
 import type * as full from './own-runtime.ts'
 
-/** A browser has no asynchronous contexts, and all that a manager uses. */
+/** The build for browsers, which have everything that a manager uses, but no asynchronous contexts. */
 export type { Context } from './own-runtime.ts'
 
 export const checkRuntime: typeof full.checkRuntime = () => undefined

@@ -1,23 +1,23 @@
 import type { Clock } from './clock.ts'
 import type { Work } from './work.ts'
 
-/** The renewal was halted: its result is not used. */
+/** Thrown if the renewal was halted. Its result is not used. */
 export class Halted extends Error {}
 
-/** Why a renewal is halted. `closed`: the tokens that its exchange brings are stored. `outdated`: they are dropped. */
+/** Why a renewal is halted. `closed`: the tokens of its exchange are stored. `outdated`: they are discarded. */
 export type Halt = 'outdated' | 'closed'
 
-/** What the pauses of a renewal, or of a logout, need to know of it. */
+/** The renewal or logout that pauses. */
 interface Paused {
   readonly clock: Clock
-  /** A pause is no work. */
+  /** Does not count while the renewal pauses. */
   readonly work?: Work
   /** Whether a caller wants the result. */
   readonly isWanted?: () => boolean
   readonly holdsProcess?: boolean
 }
 
-/** The pauses of one renewal, or of one logout, one at a time. A halted renewal makes no further pause. */
+/** The pauses of one renewal or one logout, one at a time. A halted renewal does not pause again. */
 export class Pauses {
   readonly #paused: Paused
   #halt: Halt | undefined
@@ -33,7 +33,7 @@ export class Pauses {
     return this.#halt
   }
 
-  /** @throws {Halted} if the renewal is halted. */
+  /** @throws {Halted} If the renewal is halted. */
   check(): void {
     if (this.#halt) throw new Halted()
   }
@@ -43,7 +43,7 @@ export class Pauses {
     this.end()
   }
 
-  /** @param canHurry Whether `hurry()` ends the pause. @throws {Halted} at the end, if the renewal is halted, or no caller wants its result any more. */
+  /** Pauses. @param canHurry Whether `hurry()` ends the pause. @throws {Halted} After the pause, if the renewal is halted or no caller wants its result. */
   async for(ms: number, canHurry = () => false): Promise<void> {
     const { clock, work, isWanted, holdsProcess } = this.#paused
     if (ms > 0 && !this.#halt) {

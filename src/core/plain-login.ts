@@ -10,7 +10,7 @@ import { resetSource, revokeAtSource } from './source-acts.ts'
 import type { AdoptedGrant } from './token-source.ts'
 import type { StoredTokens } from './token-store.ts'
 
-/** What a manager knows of a login if its source has none: which requests began before the last act. */
+/** The view of logins for a source without users: only the login generations, which separate requests from before and after `adopt` or `reset`. */
 class PlainView implements LoginView {
   readonly generations = new LoginGenerations()
   readonly isPending = false
@@ -23,7 +23,7 @@ class PlainView implements LoginView {
   held = () => undefined
   skipped = () => undefined
   errorOf = (error: TokenError) => error
-  /** The source, or another manager of the record, asks for a login. */
+  /** The source, or another manager of the record, requires a login. */
   errorOfLoss = (loginReason?: LoginReason, { status, serviceCode }: Partial<TokenError> = {}) =>
     new TokenError('ERR_LOGIN_REQUIRED', 'A login is required: call adopt() with its tokens', {
       loginReason,
@@ -32,11 +32,11 @@ class PlainView implements LoginView {
     })
 }
 
-/** `adopt` and `reset` of a manager whose source can obtain. */
+/** `adopt`, `reset` and `logout` of a manager whose source obtains with credentials. */
 class PlainLogins implements Logins {
   readonly #account: Account
   readonly #host: LoginHost
-  /** The number in the record under which the tokens of now were stored. Undefined: an act of this manager came since. */
+  /** The login number under which the record stored the current tokens. Undefined after an `adopt` or `reset` of this manager. */
   #number: number | undefined
 
   constructor(account: Account, host: LoginHost) {
@@ -93,22 +93,22 @@ class PlainLogins implements Logins {
     await resetSource(account, this.#host, cleared)
   }
 
-  /** A reset, and what was held is revoked, if the source can. The layers of `src/login` try again, and keep what could not be revoked. */
+  /** Resets, then revokes the tokens if the source can. Only the layers of `src/login` retry, and keep tokens that could not be revoked. */
   async logout(): Promise<LogoutResult> {
     const { current, lateTokens, settings } = this.#account
     const ended = this.reset()
     await this.#host.afterExchange(() => Promise.resolve())
-    const held = lateTokens.at(-1) ?? current?.stored
-    const left = held ? await revokeAtSource(settings, held) : ({ reason: 'nothing' } as const)
+    const tokens = lateTokens.at(-1) ?? current?.stored
+    const failed = tokens ? await revokeAtSource(settings, tokens) : ({ reason: 'nothing' } as const)
     await ended
-    if (!left) return { revoked: true }
-    const { reason } = left
-    if (held)
+    if (!failed) return { revoked: true }
+    const { reason } = failed
+    if (tokens)
       settings.events.anomaly('not-revoked', `The tokens of an ended login are still valid at the service (${reason})`)
     return { revoked: false, reason }
   }
 
-  /** Requests in flight do not get what came after an act of another owner (F209), nor what belongs to another person, if the service names people (F344). */
+  /** Uses new tokens. Requests in flight do not receive tokens from after an act of another owner (F209), or tokens of another user, if known (F344). */
   use(tokens: StoredTokens): void {
     const { login, current } = this.#account
     const { login: number = 0, subject } = tokens
@@ -129,7 +129,7 @@ class PlainLogins implements Logins {
   concludeLoss = () => undefined
 }
 
-/** Nobody needs to hear of the acts of other owners: the next claim says what the record holds. */
+/** Never checks the record for acts of other owners: the next `acquire` returns its state. */
 const NO_CHECKER: LoginChecker = {
   check: () => Promise.resolve(),
   checkOnce: () => Promise.resolve(),
@@ -139,7 +139,7 @@ const NO_CHECKER: LoginChecker = {
   close: () => undefined,
 }
 
-/** What stands in the place of a layer if the source can obtain, and nobody logs in. */
+/** Used instead of a login layer for sources that obtain with credentials. */
 export const PLAIN: LoginCode<Account> = {
   rules: CREDENTIAL_RULES,
   needsLogin: false,

@@ -1,22 +1,22 @@
 import type { Clock } from './clock.ts'
 
 /**
- * A key that proves possession of a token (DPoP, RFC 9449), made by `dpopKey` or `webKey` of `axios-evergreen/dpop`. Pass the same one to
+ * A key that proves possession of a token (DPoP, RFC 9449), created by `dpopKey` or `webKey` of `axios-evergreen/dpop`. Pass the same key to
  * `oauth2({ dpop })` and to `attachBearer(api, tokens, { dpop })`.
  */
 export interface DPoPKey {
-  /** SHA-256 of the public key, base64url (RFC 7638). Servers call it `jkt`. It is not secret. Rejects if the public key cannot be read. */
+  /** The SHA-256 thumbprint of the public key, base64url (RFC 7638). Servers call it `jkt`. Not secret. Rejects if the public key cannot be read. */
   readonly thumbprint: Promise<string>
 }
 
-/** A key that also makes proofs for requests of your own. */
+/** A key that can also create proofs for your own requests. */
 export interface ProvingKey extends DPoPKey {
   /**
-   * Makes a proof for a request of your own code, such as the one that exchanges the authorization code. `iat` is the time of this machine.
+   * Creates a proof for a request of your own code, such as the exchange of an authorization code. `iat` is the time of this machine.
    *
    * @param request `token`: the access token in the request. `nonce`: the nonce that the server requires.
    * @returns The value of the header `DPoP`, valid for one request.
-   * @throws {TypeError} naming the member.
+   * @throws {TypeError} Naming the member.
    * @throws {TokenError} `ERR_TOKEN_SOURCE` if the key does not sign.
    */
   prove(request: {
@@ -29,55 +29,55 @@ export interface ProvingKey extends DPoPKey {
 
 /** One request that needs a proof. */
 export interface ProvedRequest {
-  /** As it is sent: methods are case-sensitive (RFC 9110, section 9.1). */
+  /** Exactly as sent: methods are case-sensitive (RFC 9110, section 9.1). */
   readonly method: string
   /** Absolute. */
   readonly url: URL
-  /** The access token that the request carries. Absent: the request is a token call. */
+  /** The access token of the request. Absent: a token request. */
   readonly token?: string | undefined
-  /** In the place of the latest one of its origin. */
+  /** Used instead of the latest nonce of the origin. */
   readonly nonce?: string | undefined
 }
 
 export interface Proof {
-  /** The text of the header `DPoP`. It serves one request. */
+  /** The value of the header `DPoP`, valid for one request. */
   readonly text: string
   /** The nonce in it. */
   readonly nonce: string | undefined
-  /** How far the time in it is ahead of the monotonic clock, ms. */
+  /** How far its time is ahead of the monotonic clock, ms. */
   readonly leadMs: number
 }
 
-/** What an answer says about later proofs. A value that is no text counts as absent. */
+/** The parts of a response that matter for later proofs. Values that are not strings count as absent. */
 export interface ProofResponse {
   readonly status: number
   /** `DPoP-Nonce` */
   readonly nonce: unknown
   /** `Date` */
   readonly date: unknown
-  /** `Age`: the answer comes from a cache, and its `Date` is old. */
+  /** `Age`: the response comes from a cache, and its `Date` is old. */
   readonly age: unknown
-  /** The server refuses the proof, and does not only ask for a nonce. */
+  /** The server rejected the proof for another reason than a missing nonce. */
   readonly isRejected?: boolean
 }
 
 /**
- * What sources and attachments need of a key. Only `axios-evergreen/dpop` implements it: a program without that entry carries no more than
- * this port.
+ * The port through which sources and attachments use a key. Only `axios-evergreen/dpop` implements it, so programs without that entry do not bundle
+ * the implementation.
  */
 export interface Proofs {
-  /** @throws {TokenError} `ERR_TOKEN_SOURCE` with outcome `not-sent` and refresh token `kept`: the key does not sign. */
+  /** Creates a proof. @throws {TokenError} `ERR_TOKEN_SOURCE` with outcome `not-sent` and refresh token `kept`: the key does not sign. */
   prove(request: ProvedRequest, clock: Clock): Promise<Proof>
-  /** Keeps the nonce and the time of the answer, whatever its status, for later proofs to the same origin. */
-  learn(request: ProvedRequest, answer: ProofResponse, clock: Clock): void
-  /** Whether a proof made now would have another nonce or another time: a server that refused `proof` may accept a new one. */
+  /** Keeps the nonce and the time of a response, whatever its status, for later proofs to the same origin. */
+  learn(request: ProvedRequest, response: ProofResponse, clock: Clock): void
+  /** Whether a new proof would have a different nonce or time, so that a server that rejected `proof` may accept it. */
   isOutdated(proof: Proof, request: ProvedRequest, clock: Clock): boolean
 }
 
-/** What a key has for attachments: `prove` and `learn` for a request to an API, as it is sent. */
+/** The part of a key for attachments: `prove` and `learn` for an API request as it is sent. */
 export interface KeyProofs extends Proofs {
   proofFor(request: SentRequest & { readonly token: string }, clock: Clock): Promise<string>
-  hear(request: SentRequest, answer: HeardAnswer, clock: Clock): void
+  hear(request: SentRequest, response: ObservedResponse, clock: Clock): void
 }
 
 /** A request that an attachment sends. */
@@ -86,15 +86,16 @@ export interface SentRequest {
   readonly url: string
 }
 
-export interface HeardAnswer {
+/** The parts of an API response that a key needs. */
+export interface ObservedResponse {
   readonly status: number
   /** @param name In lower case. */
   readonly header: (name: string) => unknown
-  /** The error codes of its challenges. */
+  /** The error codes of the challenges (`WWW-Authenticate`). */
   readonly errors: readonly string[]
 }
 
-/** Whether a server refuses the proof, and not the token (RFC 9449, sections 7.1, 8 and 9). `error`: the error code of its answer. */
+/** Whether a server rejected the proof instead of the token (RFC 9449, sections 7.1, 8 and 9). @param error The error code of the response. */
 export function isProofRejected(error: string | undefined): boolean {
   return error === 'use_dpop_nonce' || error === 'invalid_dpop_proof'
 }

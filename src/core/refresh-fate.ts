@@ -1,31 +1,31 @@
 import type { LeaseTerms, Lease, Report } from './token-store.ts'
 
-/** What an account knows of its stored refresh token. */
+/** The state of a stored refresh token. */
 export interface Fate {
-  /** The service refused the refresh token: nobody may present it again. */
+  /** The service rejected the refresh token. It must not be presented again. */
   readonly retired: boolean
-  /** When the refresh token may have been spent, although nobody has the answer. 0: at an unknown time. */
+  /** When the refresh token may have been spent by an exchange whose response was lost. 0: at an unknown time. */
   readonly doubtAt?: number | undefined
   /** How often the refresh token was presented and met a 5xx. */
   readonly presentations: number
-  /** Only of a login: refusals of the refresh token that say neither that it is dead nor that it is good. */
+  /** Logins only: rejections that left it unclear whether the refresh token is still valid. */
   readonly unclear?: Unclear | undefined
 }
 
-/** Refusals in a row that said the same. */
+/** Consecutive rejections with the same text. */
 export interface Unclear {
-  /** When the first of them came. */
+  /** The time of the first rejection. */
   readonly at: number
   readonly says: string
   readonly times: number
 }
 
-/** The refresh token may have been spent at this time. The first doubt counts. */
+/** Notes that the refresh token may have been spent at this time. The earliest doubt counts. */
 export function doubted<Known extends Fate>(known: Known, at: number): Known {
   return { ...known, doubtAt: Math.min(at, known.doubtAt ?? at) }
 }
 
-/** What is known after an exchange that failed. @param lease The claim of that exchange. */
+/** The state of the refresh token after a failed exchange. @param lease The lease of that exchange. */
 export function fateAfter<Known extends Fate>(
   known: Known,
   lease: { readonly at: number; readonly settled: boolean },
@@ -45,7 +45,7 @@ function unclearAfter(before: Unclear | undefined, says: string, now: number): U
   return before?.says === says ? { ...before, times: before.times + 1 } : { at: now, says, times: 1 }
 }
 
-/** Whether the refresh token may be presented now, and what speaks against it. */
+/** Whether the refresh token may be presented now, and its doubts. */
 export function presentableIn(
   known: (Fate & { readonly refreshToken?: string | undefined }) | undefined,
   { graceMs = 0, inDoubt }: LeaseTerms = {},
@@ -54,11 +54,11 @@ export function presentableIn(
   const doubtAt = known?.doubtAt
   const unclear = known?.unclear
   const isGraced = doubtAt === undefined || Math.abs(now - doubtAt) < graceMs
-  const inSpite = isGraced ? {} : inDoubt?.(doubtAt)
+  const allowance = isGraced ? {} : inDoubt?.(doubtAt)
   return {
-    presentable: known?.refreshToken !== undefined && !known.retired && inSpite !== undefined,
+    presentable: known?.refreshToken !== undefined && !known.retired && allowance !== undefined,
     isDoubted: doubtAt !== undefined && graceMs < Infinity,
-    ...inSpite,
+    ...allowance,
     ...(unclear && { unclear: { ...unclear, sinceMs: Math.abs(now - unclear.at) } }),
   }
 }

@@ -1,39 +1,40 @@
 import type { Account } from './account.ts'
 
 interface Known {
-  /** Weak: a manager that nobody holds any more is none. */
+  /** Weak: a manager that was garbage-collected does not count. */
   readonly account: WeakRef<Account>
   readonly hasStore: boolean
 }
 
-/** The managers of this process, by account. */
+/** The managers of this process, by source ID. */
 const known = /* @__PURE__ */ new Map<string, readonly Known[]>()
-const told = /* @__PURE__ */ new Set<string>()
+const reported = /* @__PURE__ */ new Set<string>()
 
-function lives({ account }: Known): boolean {
+function isOpen({ account }: Known): boolean {
   return account.deref()?.isClosed === false
 }
 
 /**
- * Tells the later one of two managers of one account that share no store: their token calls are twice as many, and a service may end the tokens of one
- * when the other obtains. A source of a service account brings this along. Each account is told of once. Two managers with a store each are none, because both stores may lead to one server.
+ * Reports a second manager of the same account that shares no store with the first. The two make twice as many token requests, and a service may
+ * revoke the tokens of one when the other obtains. Reported once per account, to the later manager. Two managers that both have a store are not
+ * reported, because the stores may use the same server. Only sources of service accounts include this check.
  */
-export function meetOthers(account: Account): void {
+export function reportSecondManager(account: Account): void {
   const { source, store, events } = account.settings
   const { id } = source
-  // Some runtimes lack WeakRef, such as older workerd.
-  if (id === '' || told.has(id) || typeof WeakRef === 'undefined') return
-  const others = (known.get(id) ?? []).filter(lives)
+  // Some runtimes, such as older workerd, lack WeakRef.
+  if (id === '' || reported.has(id) || typeof WeakRef === 'undefined') return
+  const others = (known.get(id) ?? []).filter(isOpen)
   known.set(id, [...others, { account: new WeakRef(account), hasStore: store !== undefined }])
   if (others.length === 0) return
-  // Later, so that who listens from the start hears it, and who closes the old manager now is none.
+  // Deferred, so that listeners added after construction receive it, and an old manager that is closed in this turn does not count.
   void Promise.resolve().then(() => {
-    const isSecond = others.some((other) => lives(other) && !(store && other.hasStore))
-    if (!isSecond || account.isClosed || told.has(id)) return
-    told.add(id)
+    const isSecond = others.some((other) => isOpen(other) && !(store && other.hasStore))
+    if (!isSecond || account.isClosed || reported.has(id)) return
+    reported.add(id)
     events.anomaly('second-manager', MESSAGE)
   })
 }
 
 const MESSAGE =
-  'Another manager of the same account lives in this process, without a common store: share one manager, or give both the same store'
+  'This process has another manager for the same account, and they share no store: use one manager, or give both the same store'

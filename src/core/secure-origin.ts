@@ -1,9 +1,9 @@
 import { kindOf, wrong } from './option-checks.ts'
 
-/** Not `tenant.localhost`: DNS may say that such a name is another machine. */
+/** Not `tenant.localhost`: DNS may resolve such a name to another machine. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-/** @returns undefined if `text` is no URL. Not by `URL.canParse`: once optimised by Node 20, it refuses `https://bücher.example`. */
+/** @returns Undefined if `text` is not a URL. Does not use `URL.canParse`: once optimized by Node 20, it rejects `https://bücher.example`. */
 export function parsedUrl(text: string, base?: string): URL | undefined {
   try {
     return new URL(text, base)
@@ -12,7 +12,7 @@ export function parsedUrl(text: string, base?: string): URL | undefined {
   }
 }
 
-/** Whether a secret may travel to `url`: over https, or over http to this machine or if the user allows it. */
+/** Whether secrets may be sent to `url`: over https, or over http to this machine or with the user's permission. */
 export function mayCarrySecrets(url: URL, allowInsecureHttp: boolean): boolean {
   if (url.protocol === 'https:') return true
   return url.protocol === 'http:' && (allowInsecureHttp || LOOPBACK.test(url.hostname))
@@ -20,7 +20,7 @@ export function mayCarrySecrets(url: URL, allowInsecureHttp: boolean): boolean {
 
 /**
  * @returns `value` as a URL that may carry secrets.
- * @throws {TypeError} naming the option and its value without the parts that may be secret: user, password and query.
+ * @throws {TypeError} Naming the option, and its value without the parts that may be secret: user, password and query.
  */
 export function checkedSecureUrl(name: string, value: unknown, allowInsecureHttp: boolean): URL {
   const text = value instanceof URL ? value.href : value
@@ -28,7 +28,7 @@ export function checkedSecureUrl(name: string, value: unknown, allowInsecureHttp
     throw wrong(name, 'a URL', `${kindOf(value)}${value === undefined ? ': is the environment variable set?' : ''}`)
   const url = parsedUrl(text)
   const isHttp = url !== undefined && /^https?:$/.test(url.protocol)
-  // A text that is no such URL may hold a password anywhere.
+  // Any other text may contain a password anywhere.
   const given = isHttp ? url.origin + url.pathname : /[@?#]/.test(text) ? 'another text' : `'${text}'`
   if (!isHttp) throw wrong(name, 'an absolute http or https URL', given)
   if (url.username || url.password) throw new TypeError(`${name} must not carry a user or password, got ${given}`)

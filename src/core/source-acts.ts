@@ -5,7 +5,7 @@ import type { LoginHost, LogoutResult } from './login-port.ts'
 import { type ExchangeContext, offers, type TokenSource } from './token-source.ts'
 import type { NewTokens } from './token-store.ts'
 
-/** The end of a reset: tells the source of it. Callers wait for their token even if that throws. Their renewal begins after the record is cleared. */
+/** Resets the source. Waiting callers get a renewal even if `source.reset` throws. It begins after the record is cleared. */
 export async function resetSource(
   { settings: { source } }: { readonly settings: { readonly source: TokenSource } },
   host: Pick<LoginHost, 'renewIfAwaited'>,
@@ -19,17 +19,17 @@ export async function resetSource(
   }
 }
 
-/** Why tokens are good still. Without an error, the source has no `revoke`. */
+/** Why tokens were not revoked. Without an error, the source has no `revoke`. */
 export interface NotRevoked {
   readonly reason: Exclude<Extract<LogoutResult, { revoked: false }>['reason'], 'nothing'>
   readonly error?: TokenError
 }
 
 /**
- * Lets the source tell the service that these tokens are not wanted any more (RFC 7009). Never rejects.
+ * Has the source revoke these tokens (RFC 7009). Never rejects.
  *
- * @param within Makes the call, perhaps more than once.
- * @returns undefined if the service confirmed the revocation
+ * @param within Makes the call, and may repeat it.
+ * @returns Undefined if the service confirmed the revocation.
  */
 export async function revokeAtSource(
   settings: Settings,

@@ -3,20 +3,20 @@ import { fingerprintOf } from './digest.ts'
 import type { TokenError } from './errors.ts'
 import type { Events, SuspicionEvent, TokenEvents } from './events.ts'
 
-/** What is known when a refresh token has been refused. */
+/** The facts about a rejected refresh token. */
 export interface RejectedRefreshToken {
-  /** Remaining life of the refresh token, ms; undefined if its expiry is not known. */
+  /** Remaining lifetime of the refresh token, ms; undefined if its expiry is unknown. */
   readonly remainingMs: number | undefined
   /** How far `remainingMs` may be off. */
   readonly uncertaintyMs: number
-  /** An earlier attempt of ours with this token had an unknown outcome. */
+  /** An earlier attempt with this token had an unknown outcome. */
   readonly attemptedBefore: boolean
   /** The token met a 5xx before. */
   readonly met5xx: boolean
   /** Another exchange of the account may have been in flight. */
   readonly contested: boolean
   readonly storeReachable: boolean
-  /** The credentials are others than those that the obtain of this pair used. */
+  /** The credentials have changed since the obtain of these tokens. */
   readonly isRotated: boolean
 }
 
@@ -30,15 +30,15 @@ export function verdictOf(
   return remainingMs !== undefined && remainingMs <= 0 ? 'was-expired' : 'token-only'
 }
 
-/** Emits `suspicious` for a refused refresh token, and `suspicionSettled` when a later renewal shows more. */
+/** Emits `suspicious` for a rejected refresh token, and `suspicionSettled` when a later renewal explains the rejection. */
 export class SuspicionWatch {
   readonly #clock: Clock
   readonly #events: Events
   readonly #action: SuspicionEvent['action']
-  /** The suspicion that is not settled yet. */
+  /** The suspicion that is not yet settled. */
   #open: { fingerprint: string; remainingMs: number | undefined } | undefined
   #noted: { refreshToken: string; fingerprint: Promise<string> } | undefined
-  /** Refresh tokens that fell under suspicion. */
+  /** The number of suspicious refresh tokens. */
   count = 0
 
   constructor(clock: Clock, events: Events, action: SuspicionEvent['action']) {
@@ -47,7 +47,7 @@ export class SuspicionWatch {
     this.#action = action
   }
 
-  /** Computes the fingerprint in advance: hashing is asynchronous, and no renewal should wait for it. */
+  /** Computes the fingerprint in advance, because hashing is asynchronous and renewals should not wait for it. */
   note(refreshToken: string): Promise<string> {
     if (this.#noted?.refreshToken !== refreshToken) {
       const fingerprint = fingerprintOf(refreshToken).catch(() => 'unknown')
@@ -56,7 +56,7 @@ export class SuspicionWatch {
     return this.#noted.fingerprint
   }
 
-  /** @param remainingMs Remaining life of the refresh token; undefined if its expiry is not known. */
+  /** @param remainingMs Remaining lifetime of the refresh token; undefined if its expiry is unknown. */
   async report(
     refreshToken: string,
     suspicion: Suspicion,
@@ -78,7 +78,7 @@ export class SuspicionWatch {
     })
   }
 
-  /** `accepted`, `rejected`: what became of the credentials. `superseded`: another owner had a newer pair. */
+  /** `accepted`, `rejected`: the response to the credentials. `superseded`: another owner had newer tokens. */
   settle(ended: 'accepted' | 'rejected' | 'superseded'): void {
     const open = this.#open
     if (!open) return

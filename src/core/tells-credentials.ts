@@ -1,8 +1,8 @@
-import { meetOthers } from './second-manager.ts'
+import { reportSecondManager } from './second-manager.ts'
 import { CREDENTIALS, SERVICE_ACCOUNT, type TokenSource } from './token-source.ts'
 
-/** @param read Gives them. No accessor of the class of the source: bundlers keep every class that has a computed name, also where nobody uses it. */
-export function tellsCredentials(source: TokenSource, read: () => unknown, isServiceAccount = true): void {
+/** Adds the symbol members of a source with credentials. Not as computed members of its class: bundlers keep such classes even if they are unused. */
+export function attachCredentials(source: TokenSource, read: () => unknown, isServiceAccount = true): void {
   Object.defineProperty(source, CREDENTIALS, { value: read })
-  if (isServiceAccount) Object.defineProperty(source, SERVICE_ACCOUNT, { value: meetOthers })
+  if (isServiceAccount) Object.defineProperty(source, SERVICE_ACCOUNT, { value: reportSecondManager })
 }

@@ -3,48 +3,49 @@ import { type Clock, timerDelayMs } from './clock.ts'
 import type { TokenError } from './errors.ts'
 import { checkedDuration, ownOption } from './option-checks.ts'
 
+/** How long one caller waits. */
 export interface WaitOptions {
-  /** An abort ends the wait of this caller with `signal.reason`, and nothing else. */
+  /** An abort ends only the wait of this caller, with `signal.reason`. */
   signal?: AbortSignal | undefined
-  /** Longest wait of this call, ms. Default, and at most, `renewal.maxWaitMs`. */
+  /** The longest wait of this call, ms. Default and maximum: `renewal.maxWaitMs`. */
   maxWaitMs?: number | undefined
 }
 
-/** Until when one caller waits. Instants are monotonic ms. */
+/** The wait of one caller. Instants are monotonic ms. */
 export interface Wait {
   readonly limit: number
-  /** From this instant on the caller takes the old token, if it still lives. Default Infinity: never. */
+  /** From this instant on, the caller takes the old token if it is still valid. Default Infinity: never. */
   readonly keepAt?: number | undefined
   readonly signal?: AbortSignal | undefined
-  /** The mark of the login under which the caller asks. */
+  /** The login generation of the caller. */
   readonly generation?: number | undefined
 }
 
 interface Waiter extends Wait {
   readonly generation: number
   keepAt: number
-  /** A rejected promise rejects the waiter, so that each of ten thousand callers holds one function in the place of two. */
+  /** Rejects if called with a rejected promise, so that each of ten thousand callers holds one function instead of two. */
   readonly resolve: (token: string | Promise<never>) => void
 }
 
-/** Who waits with which signal. Most signals have one waiter: a set, or a listener, for each of them would take a third of what a waiter takes. */
+/** The waiters by signal. Most signals have one waiter. A set or a listener for each would add a third to the memory of a waiter. */
 interface Signals {
   readonly waiters: Map<AbortSignal, Waiter | Set<Waiter>>
   readonly onAbort: (event?: { readonly target?: unknown }) => void
 }
 
 /**
- * The callers who wait for the renewal in flight, each until its own limit. Ten thousand callers cost one timer, and a signal
- * that a thousand callers share costs one listener.
+ * The callers who wait for the renewal in flight, each until its own limit. Ten thousand callers need one timer, and a signal that a thousand callers
+ * share needs one listener.
  */
 export class WaitingRoom {
   readonly #clock: Clock
-  /** The token that still lives, if any. */
+  /** The token that is still valid, if any. */
   readonly #living: () => string | undefined
-  /** @returns The error of a caller who has waited for too long. */
+  /** @returns The error of a caller whose limit has passed. */
   readonly atLimit: () => TokenError
   readonly #waiters = new Set<Waiter>()
-  // Made when needed: a process may have thousands of managers.
+  // Created when needed: a process may have thousands of managers.
   #signals: Signals | undefined
   /** The last wait without a signal. */
   #shared: { readonly wait: Wait; readonly token: Promise<string> } | undefined
@@ -60,17 +61,17 @@ export class WaitingRoom {
     return this.#waiters.size
   }
 
-  /** When the first of them gives up, monotonic ms. */
+  /** The earliest limit of a caller, monotonic ms. */
   get firstLimit(): number {
     let first = Infinity
     for (const { limit } of this.#waiters) first = Math.min(first, limit)
     return first
   }
 
-  /** @throws `signal.reason` when the caller gives up. */
+  /** Waits for a token. @throws After an abort: `signal.reason`. */
   enter({ limit, keepAt = Infinity, signal, generation = 0 }: Wait): Promise<string> {
     return new Promise((resolve) => {
-      // Not by a spread of the wait: that alone would double the cost of a waiter.
+      // No spread of the wait: it would double the cost of a waiter.
       const waiter: Waiter = { limit, keepAt, signal, generation, resolve }
       this.#waiters.add(waiter)
       if (signal) this.#listen(signal, waiter)
@@ -79,7 +80,7 @@ export class WaitingRoom {
     })
   }
 
-  /** As `enter`, but callers without a signal who come at the same time share one promise, and its error object. */
+  /** As `enter`, but callers without a signal who arrive at the same time share one promise and its error object. */
   share(wait: Wait): Promise<string> {
     if (wait.signal) return this.enter(wait)
     if (this.#shared && isAlike(this.#shared.wait, wait)) return this.#shared.token
@@ -88,7 +89,7 @@ export class WaitingRoom {
     return token
   }
 
-  /** All callers leave with `token`. */
+  /** Resolves all callers with `token`. */
   serve(token: string): void {
     for (const waiter of this.#waiters) {
       this.#leave(waiter)
@@ -96,14 +97,14 @@ export class WaitingRoom {
     }
   }
 
-  /** Callers who take the old token leave with it, if it lives. */
+  /** Resolves the callers who accept the old token with it, if it is still valid. */
   keep(): void {
     for (const waiter of this.#waiters) this.#keep(waiter)
   }
 
   /**
-   * Callers leave who can wait no longer than `until` and have asked under a mark below `before`: with the old token if they take it and it lives, else with
-   * `error`. Default: all.
+   * Ends the wait of callers whose limit is at most `until` and whose login generation is below `before`; by default of all. They get the old token if
+   * they accept it and it is still valid, else `error`.
    */
   dismiss(error: TokenError, until = Infinity, before = Infinity): void {
     for (const waiter of this.#waiters) {
@@ -115,7 +116,7 @@ export class WaitingRoom {
 
   #leave(waiter: Waiter): void {
     this.#waiters.delete(waiter)
-    // A caller who comes later waits for the next token.
+    // A caller who arrives later waits for the next token.
     this.#shared = undefined
     if (waiter.signal) this.#stopListening(waiter.signal, waiter)
     if (this.#waiters.size > 0) return
@@ -126,7 +127,7 @@ export class WaitingRoom {
   #arm(at: number): void {
     this.#timer?.cancel()
     const delayMs = timerDelayMs(at - this.#clock.monotonicNow())
-    // The timer holds the process: a script must not end while it waits for its first token.
+    // The timer keeps the process alive: a script must not exit while it waits for its first token.
     const cancel = setDeadline(this.#clock, delayMs, () => this.#onTimer(), true)
     this.#timer = { at, cancel }
   }
@@ -142,7 +143,7 @@ export class WaitingRoom {
     if (next < Infinity) this.#arm(next)
   }
 
-  /** @returns Whether the caller left with the old token: it takes it, and the token still lives. */
+  /** @returns Whether the caller received the old token, because it accepts it and the token is still valid. */
   #keep(waiter: Waiter): boolean {
     const living = waiter.keepAt < Infinity ? this.#living() : undefined
     waiter.keepAt = Infinity
@@ -161,7 +162,7 @@ export class WaitingRoom {
     else waiters.set(signal, known ? new Set([known, waiter]) : waiter)
   }
 
-  /** @param target The signal. Some polyfills do not tell it. */
+  /** @param target The signal. Some polyfills do not set it. */
   #onAbort(target: unknown): void {
     const waiters = this.#signals?.waiters ?? new Map<AbortSignal, Waiter | Set<Waiter>>()
     const isKnown = waiters.has(target as AbortSignal)
@@ -188,7 +189,7 @@ export class WaitingRoom {
   }
 }
 
-/** How long a caller can wait, ms. @param most The longest wait of any caller. @throws {RangeError} naming the option. */
+/** How long a caller can wait, ms. @param most The longest wait of any caller. @throws {TypeError | RangeError} Naming the option. */
 export function waitMsOf(options: WaitOptions | undefined, most: number): number {
   const maxWaitMs = ownOption(options, 'maxWaitMs')
   return maxWaitMs === undefined ? most : Math.min(checkedDuration('maxWaitMs', maxWaitMs), most)

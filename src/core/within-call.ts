@@ -1,40 +1,41 @@
 import { builtinModule } from './builtin-module.ts'
 
-interface Marks {
-  run<Result>(mark: Mark, run: () => Result): Result
-  getStore(): Mark | undefined
+interface Calls {
+  run<Result>(current: Call, run: () => Result): Result
+  getStore(): Call | undefined
   disable?(): void
 }
-interface Mark {
+interface Call {
   readonly owner: object
   isOpen: boolean
 }
 
 interface AsyncHooks {
-  readonly AsyncLocalStorage?: new () => Marks
+  readonly AsyncLocalStorage?: new () => Calls
 }
 
-let marks: Marks | undefined
+let calls: Calls | undefined
 let open = 0
 
-/** Runs a call of `owner`. Until it has ended, `isWithin` knows what this call itself asks for, if the runtime has asynchronous contexts. */
+/** Runs a call of `owner`. Until the call ends, `isWithin` recognizes requests made by the call, if the runtime supports asynchronous contexts. */
 export async function runWithin<Result>(owner: object, call: () => Promise<Result>): Promise<Result> {
   const { AsyncLocalStorage } = (builtinModule('node:async_hooks') ?? {}) as AsyncHooks
   if (!AsyncLocalStorage) return call()
-  marks ??= new AsyncLocalStorage()
-  const mark = { owner, isOpen: true }
+  calls ??= new AsyncLocalStorage()
+  const current = { owner, isOpen: true }
   open += 1
   try {
-    return await marks.run(mark, call)
+    return await calls.run(current, call)
   } finally {
-    mark.isOpen = false
+    current.isOpen = false
     open -= 1
-    // While it is enabled, each promise of the process costs more.
-    if (open === 0) marks.disable?.()
+    // While enabled, it makes every promise of the process more expensive.
+    if (open === 0) calls.disable?.()
   }
 }
 
+/** Whether the current code runs within a call of `owner`. */
 export function isWithin(owner: object): boolean {
-  const mark = open > 0 ? marks?.getStore() : undefined
-  return mark?.owner === owner && mark.isOpen
+  const current = open > 0 ? calls?.getStore() : undefined
+  return current?.owner === owner && current.isOpen
 }

@@ -1,7 +1,7 @@
-/** What a manager has begun and not ended: claims, exchanges, and the storing of what they bring. The pauses of a renewal are no work. */
+/** Counts the operations in flight of a manager: leases, exchanges, and writes of their results. The pauses of a renewal do not count. */
 export class Work {
   #count = 0
-  /** Those who wait for the next moment without work. */
+  /** Resolvers of callers who wait until nothing is in flight. */
   readonly #waiting: (() => void)[] = []
 
   begin(): void {
@@ -13,9 +13,9 @@ export class Work {
     if (this.#count === 0) for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in flight. */
   async ended(): Promise<void> {
-    // One renewal may begin in the same moment in which another one ends.
+    // A renewal may begin at the same moment when another one ends.
     while (this.#count > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 }

@@ -1,4 +1,4 @@
-import type { HeardAnswer, ProofResponse, ProvedRequest, SentRequest } from '../core/proofs.ts'
+import type { ObservedResponse, ProofResponse, ProvedRequest, SentRequest } from '../core/proofs.ts'
 
 /** fetch sends these methods in capitals, and others as they are written. */
 const IN_CAPITALS = /^(get|head|post|put|delete|options)$/i
@@ -8,7 +8,7 @@ export function asSent({ method, url }: SentRequest): ProvedRequest {
 }
 
 /** What a response of an API says about later proofs. */
-export function proofAnswerOf({ status, header, errors }: HeardAnswer): ProofResponse {
+export function proofAnswerOf({ status, header, errors }: ObservedResponse): ProofResponse {
   const [nonce, date, age] = ['dpop-nonce', 'date', 'age'].map(header)
   return { status, nonce, date, age, isRejected: errors.includes('invalid_dpop_proof') }
 }

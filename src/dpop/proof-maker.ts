@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { TokenError } from '../core/errors.ts'
 import { randomHex } from '../core/digest.ts'
 import { ownOption } from '../core/option-checks.ts'
-import type { HeardAnswer, KeyProofs, Proof, ProofResponse, ProvedRequest, SentRequest } from '../core/proofs.ts'
+import type { ObservedResponse, KeyProofs, Proof, ProofResponse, ProvedRequest, SentRequest } from '../core/proofs.ts'
 import { asSent, proofAnswerOf } from './as-sent.ts'
 import { base64urlOf, base64urlOfText } from './base64url.ts'
 import { Origins } from './origins.ts'
@@ -49,7 +49,7 @@ export class ProofMaker implements KeyProofs {
     return (await this.prove({ ...asSent(request), token: request.token }, clock)).text
   }
 
-  hear(request: SentRequest, response: HeardAnswer, clock: Clock): void {
+  hear(request: SentRequest, response: ObservedResponse, clock: Clock): void {
     this.learn(asSent(request), proofAnswerOf(response), clock)
   }
 

@@ -6,7 +6,7 @@ import {
   type TokenGrant,
   type TokenSource,
 } from '../core/token-source.ts'
-import { tellsCredentials } from '../core/tells-credentials.ts'
+import { attachCredentials } from '../core/tells-credentials.ts'
 import type { LoginLayer } from '../core/login-layer.ts'
 import { checkRuntime } from '../core/own-runtime.ts'
 import { person } from '../login/person.ts'
@@ -73,7 +73,7 @@ class OAuth2 implements TokenSource {
     this.#calls = new TokenCalls(settings.transport)
     this.#server = new AuthorizationServer(settings.server, this.#calls)
     this.#reader = new ResponseReader(settings)
-    tellsCredentials(this, () => settings.client.clientSecret, settings.grant === 'client_credentials')
+    attachCredentials(this, () => settings.client.clientSecret, settings.grant === 'client_credentials')
     if (settings.dpop) this.boundTo = settings.dpop.thumbprint
     if (this.#server.mayRevoke) this.revoke = (tokens, context) => this.#revoke(tokens, context)
   }

@@ -1,5 +1,5 @@
 import { asGiven, readOptions } from '../core/option-checks.ts'
-import { tellsCredentials } from '../core/tells-credentials.ts'
+import { attachCredentials } from '../core/tells-credentials.ts'
 import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
 import { lifetimeIn } from '../wire/lifetime.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
@@ -46,7 +46,7 @@ class ClientCredentialsSource implements TokenSource {
     const own = readOptions('The options of clientCredentials', options, table, '')
     this.#endpoint = new TokenEndpoint(own, VARIANT_A)
     this.#client = credentialSource(own, ['clientId', 'clientSecret'])
-    tellsCredentials(this, () => this.#client.fixed)
+    attachCredentials(this, () => this.#client.fixed)
   }
 
   // Accessors, so that id and origin are not printed with the source.

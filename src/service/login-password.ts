@@ -8,7 +8,7 @@ import {
   type TokenGrant,
   type TokenSource,
 } from '../core/token-source.ts'
-import { tellsCredentials } from '../core/tells-credentials.ts'
+import { attachCredentials } from '../core/tells-credentials.ts'
 import { clockSkew } from './clock-skew.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
 import { readMetaTime } from './meta-time.ts'
@@ -69,7 +69,7 @@ class LoginPassword implements TokenSource {
     if (this.#verifies) checkWebCrypto('verifySignature', 'set it to false')
     this.#endpoint = new TokenEndpoint(own, VARIANT_B)
     this.#login = credentialSource(own, ['login', 'password'])
-    tellsCredentials(this, () => this.#login.fixed)
+    attachCredentials(this, () => this.#login.fixed)
   }
 
   // Accessors, so that id and origin are not printed with the source.
