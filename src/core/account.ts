@@ -14,10 +14,10 @@ import type { Exchange } from './token-source.ts'
 import type { NewTokens, TokenRecord } from './token-store.ts'
 import { Work } from './work.ts'
 
-/** Turns what a source threw into a `TokenError`. */
+/** Converts what a source threw into a `TokenError`. */
 export type ReadThrown = (thrown: unknown, exchange: Exchange, needsLogin?: boolean) => TokenError
 
-/** The options of a manager, and the parts that they stand for. Frozen: what changes is in the `Account`. */
+/** The options of a manager, and the parts created from them. Frozen: all state is in the `Account`. */
 export interface Settings extends ManagerSettings {
   readonly rules: LoginCode<Account>['rules']
   readonly needsLogin: boolean
@@ -27,49 +27,49 @@ export interface Settings extends ManagerSettings {
   readonly events: Events
   readonly tokenClock: TokenClock
   readonly record: TokenRecord
-  /** Names this manager in the record. */
+  /** The name of this manager in the record. */
   readonly owner: string
   readonly logins: LoginCode<Account>
 }
 
-/** A login can be forgotten more often than this only while the store is unreachable. */
+/** More logins than this can be discarded only while the store is unreachable. */
 const MOST_DISCARDED = 8
 
-/** Everything about one manager that changes: its tokens, what is known of the refresh token, its cool-down, its login and its counts. */
+/** The state of one manager: its tokens, the facts about its refresh token, its cool-down, its login and its counts. */
 export class Account implements Activity {
   readonly settings: Settings
   current: HeldToken | undefined
   renewal: (Running & { halt(why: 'outdated' | 'closed'): void; hurry(limit: number): void }) | undefined
   backoff: Backoff | undefined
   isClosed = false
-  /** When the renewal began that brought the last token, monotonic ms. */
+  /** When the last successful renewal began, monotonic ms. */
   renewedAt = -Infinity
-  /** When the last renewal began that the API forced, monotonic ms. */
+  /** When the last renewal began that a rejection by the API forced, monotonic ms. */
   forcedAt = -Infinity
   /** The next exchange must be an obtain, whatever the record holds: the failure of the last refresh requires it. */
   mustObtain = false
-  /** This refresh token is never presented again, even if the record does not have that it is spent. */
+  /** A spent refresh token. It is never presented again, even if the record still holds it. */
   spent: string | undefined
-  /** The mark of the credentials of this manager, as far as it is known. */
+  /** The digest of this manager's credentials, if known. */
   credentialsDigest: string | undefined
-  /** This refresh token met a 5xx. */
+  /** A refresh token whose presentation ended in a 5xx. */
   met5xx: string | undefined
   /** The highest version of the record that this manager has seen. */
   seenVersion = 0
-  /** From this instant on, monotonic ms, a token may be sent only after a check of the record: the login may have ended elsewhere. */
+  /** From this instant, monotonic ms, a token may be sent only after a check of the record: the login may have ended elsewhere. */
   staleAt = Infinity
   /**
-   * Refresh tokens that the manager has forgotten, the last one first. An unreachable store may still hold one: it is not presented again. `spent` is not
-   * enough: each exchange with private tokens overwrites it.
+   * Discarded refresh tokens, the latest first. An unreachable store may still hold one, but it must not be presented again. `spent` is not enough: each
+   * exchange with private tokens overwrites it.
    */
   discarded: readonly string[] = []
-  /** What renewals of this login bring after an act has outdated them: these tokens are not used. Each act that ends a login begins another list. */
+  /** Tokens of renewals that an act superseded. They are not used. Each act that ends a login starts a new list. */
   lateTokens: NewTokens[] = []
-  /** What the renewal in flight waits for, for the error of a caller who gives up. Undefined: a pause. */
+  /** What the renewal in flight waits for, for the error of a caller who times out. Undefined: a pause. */
   awaited: (() => string) | undefined
-  /** Tokens of logins that have ended, whose revocation failed. The next logout tries again. */
+  /** Tokens of ended logins whose revocation failed. The next logout tries again. */
   unrevoked: NewTokens[] = []
-  /** Token requests, how many of them failed, and tokens that came from elsewhere (`adoptions`). */
+  /** Token requests, how many of them failed, and token sets that came from elsewhere (`adoptions`). */
   readonly counts = { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 }
   readonly login: LoginView
   readonly acts = new Acts()
@@ -84,7 +84,7 @@ export class Account implements Activity {
     this.suspicions = new SuspicionWatch(clock, events, onSuspicious)
   }
 
-  /** An act: the tokens and the failures are forgotten, and the renewal in flight is outdated. */
+  /** Forgets the tokens and the failures, and supersedes the renewal in flight. */
   forget(): void {
     this.renewal?.halt('outdated')
     this.renewal = this.backoff = this.current = undefined
@@ -93,7 +93,7 @@ export class Account implements Activity {
     this.suspicions.forget()
   }
 
-  /** The store may be unreachable. Even so, the manager must not present its current refresh token again, also after tokens of its own. */
+  /** Ensures that the current refresh token is not presented again, even if the store is unreachable. */
   discardRefreshToken(): void {
     const { refreshToken } = this.current?.stored ?? {}
     if (refreshToken !== undefined) this.discarded = [refreshToken, ...this.discarded].slice(0, MOST_DISCARDED)

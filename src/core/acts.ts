@@ -1,15 +1,15 @@
-/** Whether no act has come since a question was asked. */
+/** Whether no other act has begun since. */
 export type IsLast = () => boolean
 
 /**
- * What a caller does to the login of a manager: `adopt`, `logout`, `reset`. An act changes what the manager knows at the call. What it asks of the
- * record runs after that of the acts before it. What was asked before an act says nothing about the login after it.
+ * The acts of callers on the login of a manager: `adopt`, `logout`, `reset`. An act changes the manager's state synchronously. Its work in the record
+ * runs after that of earlier acts. A result that was requested before an act does not apply to the login after it.
  */
 export class Acts {
   #count = 0
   #last: Promise<unknown> | undefined
 
-  /** Begins an act. @param inRecord What it asks of the record. */
+  /** Begins an act. @param inRecord Its work in the record. */
   begin<Value>(inRecord: (isLast: IsLast) => Promise<Value>): Promise<Value> {
     this.#count += 1
     const isLast = this.noted()
@@ -22,18 +22,18 @@ export class Acts {
     return ended
   }
 
-  /** Whether the record does not know of all acts yet. */
-  get areUnderWay(): boolean {
+  /** Whether an act has not completed its work in the record yet. */
+  get arePending(): boolean {
     return this.#last !== undefined
   }
 
-  /** For a question that is asked now: an answer that comes after the next act is about a login that has gone. */
+  /** Call it before an `await`. A result that arrives after the next act is about an earlier login. */
   noted(): IsLast {
     const count = this.#count
     return () => this.#count === count
   }
 
-  /** Runs `work` as soon as the record knows of all acts so far: now, if it does. */
+  /** Runs `work` when all acts so far have completed their work in the record: now, if none is pending. */
   after<Value>(work: () => Promise<Value>): Promise<Value> {
     return this.#last ? this.#last.then(work) : work()
   }

@@ -1,13 +1,13 @@
 import type { TokenRecord } from './token-store.ts'
 
 /**
- * Opens the record of a key that may be known only later, because it names what the tokens are bound to (`TokenSource.boundTo`). Owners of different keys
- * have different records, so none uses or presents tokens that are not its own.
+ * Opens a record whose key may not be known yet, because it includes what the tokens are bound to (`TokenSource.boundTo`). Owners with different keys
+ * have different records, so none of them uses or presents another's tokens.
  */
 export function boundRecord(key: string | Promise<string>, open: (key: string) => TokenRecord): TokenRecord {
   if (typeof key === 'string') return open(key)
   const opened = key.then(open)
-  /** Never rejects: each step does. */
+  /** Never rejects. Each step rejects instead. */
   const known = opened.catch(() => undefined)
   let isWatched: TokenRecord['isWatched']
   void known.then((record) => (isWatched = record?.isWatched))

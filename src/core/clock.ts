@@ -1,8 +1,8 @@
-/** Two clocks and a timer. Tests can replace them. */
+/** The time source of a manager: two clocks and a timer. Tests can replace it. */
 export interface Clock {
   /** The wall clock, epoch ms. It may jump. */
   wallNow(): number
-  /** The monotonic clock, ms from any origin. It never goes back. */
+  /** The monotonic clock, ms from an arbitrary origin. It never goes back. */
   monotonicNow(): number
   /**
    * Runs `callback` once, after `delayMs`. The timer keeps the process alive only if `holdsProcess` is true: timers of
@@ -13,15 +13,15 @@ export interface Clock {
   setTimer(callback: () => void, delayMs: number, holdsProcess?: boolean): () => void
 }
 
-/** The longest delay of setTimeout, ms. A longer one wraps and fires at once: a long pause would become a tight loop. */
+/** The longest delay of setTimeout, ms. A longer delay overflows, and the timer fires at once: a long pause would become a tight loop. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** A delay that a timer can have. Rounded up: a timer that fires a fraction of a ms early would be set again for 0 ms, without end. */
+/** @returns A valid timer delay. Rounded up: a timer that fires a fraction of a ms early would be set again for 0 ms, in an endless loop. */
 export function timerDelayMs(ms: number): number {
   return Math.ceil(Math.max(0, Math.min(ms, LONGEST_TIMER_MS)))
 }
 
-/** Browsers have no setImmediate. */
+/** Browsers lack setImmediate. */
 const turns = globalThis as { setImmediate?: typeof setImmediate; clearImmediate: typeof clearImmediate }
 
 /** This machine's clocks, in any runtime. */
@@ -29,8 +29,8 @@ export const systemClock: Clock = /* @__PURE__ */ Object.freeze({
   wallNow: () => Date.now(),
   monotonicNow: () => performance.now(),
   setTimer(callback: () => void, delayMs: number, holdsProcess = false) {
-    // setImmediate runs after the event loop has read its sockets. A timer of 0 ms may run before that. It is never unref'd: the
-    // loop of an idle process would sleep before it, until another timer is due.
+    // setImmediate runs after the event loop has read its sockets; a timer of 0 ms may run before. It is never unref'd: in an idle
+    // process the event loop would then wait for another timer before it runs the callback.
     if (delayMs <= 0 && turns.setImmediate) {
       const turn = turns.setImmediate(callback)
       return () => turns.clearImmediate(turn)

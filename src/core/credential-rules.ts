@@ -2,14 +2,14 @@ import { SHORT_BACKOFF_MS, isRefreshGone, isUsable, retryAfterMsOf, saidOf } fro
 import { outcomeOf, type TokenError } from './errors.ts'
 import type { Consequence, Policy, Rules, Situation } from './situation.ts'
 
-/** The manager presents a refresh token at most this often if it meets a 5xx each time, then retires it. */
+/** How often the manager presents a refresh token if each response is a 5xx. Then it retires the token. */
 const MAX_PRESENTATIONS = 3
 
-/** The rules for sources that can obtain. A refresh token in doubt is given up for them. */
+/** The rules for sources that can obtain with credentials. They let the manager retire a refresh token that is in doubt. */
 export const CREDENTIAL_RULES: Rules = {
   choose({ tokens, presentable, presentations }, { mustObtain, usableMs }) {
     const hasEnded = (tokens?.refreshRemainingMs ?? Infinity) <= 0
-    // The service may have spent it in spite of the 5xx. While the old access token serves, the manager has time to find out.
+    // The service may have spent it despite the 5xx. The manager can afford another try while the old access token is valid.
     const mayBeSpent = presentations > 0 && (presentations >= MAX_PRESENTATIONS || usableMs <= 0)
     return presentable && !mustObtain && !hasEnded && !mayBeSpent ? tokens?.refreshToken : undefined
   },
@@ -32,7 +32,7 @@ export const CREDENTIAL_RULES: Rules = {
   },
 }
 
-/** Whether only a person can correct the error. */
+/** Whether only a manual fix can help. */
 function isFinal(error: TokenError): boolean {
   return outcomeOf(error) === 'rejected' || (!error.retryable && error.code !== 'ERR_SIGNATURE')
 }
@@ -53,7 +53,7 @@ function afterRefresh(error: TokenError, situation: Situation, { graceMs }: Poli
     case 'deferred':
     case 'not-sent':
       if (!isFinal(error)) return { fate: 'keep', next: 'retry' }
-      // A retryable code (ERR_REFRESH_REJECTED) says nothing about the credentials, so the manager obtains with them.
+      // A retryable code (ERR_REFRESH_REJECTED) does not concern the credentials, so the manager obtains with them.
       return {
         fate: 'keep',
         next: error.retryable || (!isUsable(situation) && isRefreshGone(error)) ? 'obtain' : 'stop',
@@ -71,9 +71,9 @@ function afterRefresh(error: TokenError, situation: Situation, { graceMs }: Poli
 }
 
 function mostCoolDownMs(error: TokenError, { next }: Consequence, situation: Situation): number | undefined {
-  // The service answered and refused only the refresh token: the next obtain need not wait long.
+  // The service is reachable and rejected only the refresh token: the next obtain need not wait long.
   if (next === 'obtain' && outcomeOf(error) === 'rejected' && !isRefreshGone(error)) return SHORT_BACKOFF_MS
-  // If only the refresh endpoint is gone, the manager obtains as soon as the access token no longer serves.
+  // If only the refresh endpoint is gone, the manager obtains as soon as the access token can no longer be used.
   const isGone = situation.exchange === 'refresh' && isRefreshGone(error)
   return isGone && isUsable(situation) ? situation.usableMs : undefined
 }

@@ -2,9 +2,9 @@ import type { Clock } from './clock.ts'
 import { kindOf, wrong } from './option-checks.ts'
 
 /**
- * Runs `onPassed` after `delayMs`, but lets the event loop first read the data that arrived before. Node runs timers before
- * it reads sockets: after a long busy stretch it fires the timer of a call whose answer arrived in time. A timer that fires
- * late therefore waits for two more turns of the loop.
+ * Runs `onPassed` after `delayMs`, but not before the event loop has read the data that arrived in time. Node runs timers before
+ * it reads sockets: if the event loop was blocked, a request would time out although its response arrived in time. A timer that
+ * fires late therefore waits for two more turns of the event loop.
  *
  * @returns a function that cancels the deadline.
  */
@@ -25,15 +25,15 @@ export function setDeadline(clock: Clock, delayMs: number, onPassed: () => void,
 export interface Limit {
   readonly clock: Clock
   readonly ms: number
-  /** Whether the timer keeps the process alive: it does for a waiting caller. */
+  /** Whether the timer keeps the process alive, as it must for a waiting caller. */
   readonly holdsProcess?: boolean
   /** An abort ends the wait at once. */
   readonly signal?: AbortSignal | undefined
-  /** Called when the limit has passed. @returns what the wait rejects with */
+  /** Called at the limit. @returns what the wait rejects with */
   readonly atLimit: () => unknown
 }
 
-/** Waits for `work`. The end of the wait does not stop `work`. @throws what `work` throws; `atLimit()`; `signal.reason`. */
+/** Waits for `work` until the limit, and does not stop `work`. @throws what `work` throws; `atLimit()`; `signal.reason`. */
 export function withinLimit<Value>(work: Promise<Value>, limit: Limit): Promise<Value> {
   const { clock, ms, holdsProcess, signal, atLimit } = limit
   return new Promise((resolve, reject) => {
@@ -54,9 +54,9 @@ export function withinLimit<Value>(work: Promise<Value>, limit: Limit): Promise<
 }
 
 /**
- * Not by `throwIfAborted`: signals of polyfills, such as those of React Native, have neither that method nor a reason.
+ * Replaces `throwIfAborted`: signals of polyfills, such as those of React Native, have neither that method nor a reason.
  *
- * @throws why the signal is aborted; {TypeError} naming the option if it is no signal.
+ * @throws the reason of an aborted signal; {TypeError} naming the option if it is not a signal.
  */
 export function checkNotAborted(signal: AbortSignal | null | undefined): void {
   if (signal === undefined || signal === null) return
@@ -66,7 +66,7 @@ export function checkNotAborted(signal: AbortSignal | null | undefined): void {
   if (aborted) throw reasonOf(signal)
 }
 
-/** @returns Why the signal is aborted. */
+/** @returns The reason of an aborted signal. */
 export function reasonOf(signal: AbortSignal): unknown {
   if ('reason' in signal) return signal.reason
   return Object.assign(new Error('The caller gave up: its signal was aborted'), { name: 'AbortError' })

@@ -61,7 +61,7 @@ export type AnomalyKind =
   | 'store-restored' // the store may have lost writes: the manager does not present its refresh token
   | 'adapter-replaced' // another interceptor replaced our adapter: the request was sent without a token
   | 'new-tokens-refused' // the API rejects tokens that were just issued
-  | 'unexpected-lifetime' // a token lives less than 5 s: the source may have returned seconds instead of milliseconds
+  | 'unexpected-lifetime' // a token's lifetime is less than 5 s: the source may have returned seconds instead of milliseconds
   | 'custom-transport' // a request has its own transport, which may follow redirects: it was sent without a token
   | 'not-revoked' // a logout could not revoke the tokens of its login: they remain valid at the service
   | 'no-refresh-token' // a login was adopted without a refresh token: it ends when its access token expires
@@ -161,7 +161,7 @@ export class Events {
   watcher: Watcher | undefined
   // Created on first use: many managers never use them, and a process may have thousands of managers.
   #listeners: Map<keyof LoginEvents, Set<Listener>> | undefined
-  #toldAt: Map<AnomalyKind | 'store', number> | undefined
+  #reportedAt: Map<AnomalyKind | 'store', number> | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -223,8 +223,8 @@ export class Events {
 
   #isDue(kind: AnomalyKind | 'store'): boolean {
     const now = this.#clock.monotonicNow()
-    if (now - (this.#toldAt?.get(kind) ?? -Infinity) < SAME_GAP_MS) return false
-    this.#toldAt = (this.#toldAt ?? new Map()).set(kind, now)
+    if (now - (this.#reportedAt?.get(kind) ?? -Infinity) < SAME_GAP_MS) return false
+    this.#reportedAt = (this.#reportedAt ?? new Map()).set(kind, now)
     return true
   }
 }

@@ -219,7 +219,7 @@ export function newTokens(
   if (accessToken !== '' && accessLifetimeMs < SHORT_LIFETIME_MS && !hadMore)
     events.anomaly(
       'unexpected-lifetime',
-      `The access token lives only ${Math.round(accessLifetimeMs)} ms: did the source return seconds?`,
+      `The lifetime of the access token is only ${Math.round(accessLifetimeMs)} ms: did the source return seconds?`,
     )
   const dueAfterMs = Math.min(refreshAfterMs ?? Infinity, dueBefore(refreshLifetimeMs, rules))
   return {

@@ -1,9 +1,9 @@
 /**
- * Node takes the address of a socket from `Object.prototype`, too: its fetch takes `socketPath`, and its HTTP/2 takes `path`. Whoever can put one
- * there gets what is sent to an origin that has no connection yet, with token or credentials.
+ * Detects a polluted `Object.prototype` that would redirect requests. Node also reads the address of a socket from there: its fetch reads `socketPath`,
+ * and its HTTP/2 reads `path`. An attacker who can set one receives the first requests to an origin, with tokens or credentials.
  *
- * @param adapter An adapter of axios. fetch, and functions of users, which may call fetch, have no name.
- * @returns Why nothing may be sent; undefined if nobody has put one there.
+ * @param adapter An axios adapter. fetch and custom functions, which may call fetch, have no `adapterName`.
+ * @returns Why nothing may be sent; undefined if the prototype is clean.
  */
 export function foreignSocket(adapter: object = {}, httpVersion?: unknown): string | undefined {
   const name: unknown = Object.hasOwn(adapter, 'adapterName') ? Reflect.get(adapter, 'adapterName') : undefined

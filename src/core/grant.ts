@@ -163,7 +163,7 @@ function membersOf(grant: object | undefined, nullIsAbsent = false): Members {
 
 function accessIn({ accessToken, accessLifetimeMs }: Members, grant: object = {}) {
   if (accessToken === undefined) throw missing('accessToken', grant, ['access_token', 'access', 'token'], '')
-  if (accessLifetimeMs === undefined) throw missing('accessLifetimeMs', grant, ['expires_in', 'expiresIn'], ' Give ms')
+  if (accessLifetimeMs === undefined) throw missing('accessLifetimeMs', grant, ['expires_in', 'expiresIn'], ' Pass ms')
   if (typeof accessToken !== 'string') throw new BrokenGrant(`accessToken must be a string, got ${kindOf(accessToken)}`)
   // axios strips other characters silently, and would send a different token.
   if (!/^[\x21-\x7e]+$/.test(accessToken)) throw new UnusableGrant('accessToken must be visible ASCII characters')

@@ -9,17 +9,17 @@ interface HoldSettings {
 
 const REJECTIONS_AFTER_SUCCESS = 3
 
-/** The tokens that a manager holds. They age by the manager's token clock from the moment it received them. */
+/** The current tokens of a manager. They age by its token clock, from the moment it received them. */
 export class HeldToken {
   readonly stored: StoredTokens
-  /** Whether a caller has asked for the token since it arrived. */
+  /** Whether a caller has requested the token since it arrived. */
   used = false
-  /** The API has refused the token. */
+  /** Whether the API has rejected the token. */
   isRejected = false
-  /** Refusals of the API since a request with the token last succeeded. */
+  /** Rejections by the API since a request with the token last succeeded. */
   #rejections = 0
-  /** So many say that the token serves nobody. After a success the first ones say nothing: one endpoint may refuse everybody. */
-  #telling = 1
+  /** How many rejections make the token unusable. More than one after a success, because a single endpoint may reject every token. */
+  #threshold = 1
   /** The next caller replaces the token, and waits for the new one. */
   mustRenew = false
   readonly #clock: TokenClock
@@ -44,13 +44,13 @@ export class HeldToken {
 
   /** A request with the token has succeeded. */
   succeeded(): void {
-    if (this.#rejections > 0) this.#telling = REJECTIONS_AFTER_SUCCESS
+    if (this.#rejections > 0) this.#threshold = REJECTIONS_AFTER_SUCCESS
     this.#rejections = 0
   }
 
-  /** Whether the API refuses the token, as far as is known. */
+  /** Whether the API seems to reject every request with the token. */
   get isUnusable(): boolean {
-    return this.#rejections >= this.#telling
+    return this.#rejections >= this.#threshold
   }
 
   /** Ms until expiry; negative afterwards. */
@@ -65,7 +65,7 @@ export class HeldToken {
 
   get freshness(): Freshness {
     const now = this.#clock.now()
-    // Nearly all requests end here.
+    // The fast path of nearly all requests.
     if (now < this.#freshUntil) return 'fresh'
     const freshness = freshnessOf(this.stored.accessRemainingMs - (now - this.#heldAt), this.#window)
     return freshness === 'expired' ? freshness : 'due'
@@ -81,12 +81,12 @@ export class HeldToken {
     return this.remainingMs - this.#window.hardSkewMs
   }
 
-  /** Ms until callers stop waiting for a newer token and take this one. */
+  /** Ms until callers stop waiting for a newer token and use this one. */
   get patienceMs(): number {
     return this.remainingMs - this.#window.hardSkewMs / 3
   }
 
-  /** The token until it expires. A caller takes it if no newer token comes in time. */
+  /** The access token until it expires. A caller uses it if no newer token arrives in time. */
   get living(): string | undefined {
     return this.remainingMs > 0 ? this.stored.accessToken : undefined
   }

@@ -2,9 +2,9 @@ import { CHECK, type GivenKey, isPromised } from './proof-port.ts'
 import type { DPoPKey } from './proofs.ts'
 import { member } from './thrown.ts'
 
-/** What tells one key from another at once, before its thumbprint is known. */
+/** Identifies a key synchronously, before its thumbprint is known. */
 interface Identity {
-  /** Equal only for the same key. Two copies of a key may differ in it. */
+  /** Equal only for the same key. It may differ between two copies of a key. */
   readonly material: unknown
   /** Undefined until it is known. */
   thumbprint?: string
@@ -12,7 +12,7 @@ interface Identity {
 
 const IDENTITY = Symbol.for('axios-evergreen.keyIdentity')
 
-/** Lets sources and attachments compare the key that has this thumbprint with others. @returns the thumbprint */
+/** Makes the key of this thumbprint comparable with those of other sources and attachments. @returns the thumbprint */
 export function comparable(thumbprint: Promise<string>, material: unknown): Promise<string> {
   const own: Identity = { material }
   void thumbprint.then(
@@ -34,14 +34,14 @@ export function promisedThumbprint(key: Promise<DPoPKey>): Promise<string> {
     known = found
     return found.thumbprint
   })
-  thumbprint.catch(() => undefined) // nobody may ask for it
+  thumbprint.catch(() => undefined) // it may have no other handler
   return checking(thumbprint, (given) => {
     const check = member(known?.thumbprint, CHECK) as ((given: GivenKey) => void) | undefined
     check?.(given)
   })
 }
 
-/** @param check Compares keys that are known. An attachment asks again once the promise of its key has settled. */
+/** @param check Compares known keys. An attachment repeats it once the promise of its key has settled. */
 function checking(thumbprint: Promise<string>, check: (given: DPoPKey) => void): Promise<string> {
   const value = (given: GivenKey | undefined) => {
     if (given === undefined) throw noKey()
@@ -57,5 +57,5 @@ function noKey(): TypeError {
 }
 
 function anotherKey(): TypeError {
-  return new TypeError('dpop must be the very key that the source has: its tokens are bound to that key')
+  return new TypeError('dpop must be the same key as in the source: its tokens are bound to that key')
 }

@@ -117,7 +117,8 @@ const EXPLAINED: Readonly<Record<LoginEvents['suspicious']['evidence'], string>>
     'the user has logged out elsewhere, or an attacker has used it. Find the fingerprint in the log of the service; the user has to log in again',
   'own-unknown-outcome':
     'it may have been used before, in a token request without a response, or in what the store has lost; no action is needed',
-  'concurrent-use': 'another process may have used it at the same time; give all processes of the account one store',
+  'concurrent-use':
+    'another process may have used it at the same time; let all processes of the account share one store',
   'clock-uncertain': 'it may have expired: the clocks of both sides differ; no action is needed',
   'store-unreachable': 'another process may have used it while the store could not be reached; repair the store',
   'expiry-unknown': 'it may have expired, or may have been revoked: the service does not report its lifetime',

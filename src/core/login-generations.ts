@@ -1,30 +1,30 @@
 /**
- * Which requests belong to the login of now (R10). A request notes the mark under which it begins. The login of now has all requests from `since` on: those
- * that began in it, and those that waited for it. A request waits for the next login if it began after the last one had ended, or after everybody had heard
- * that it is lost.
+ * Tracks which requests belong to the current login (R10). A request notes the login generation in which it begins. All generations from `first` on belong
+ * to the current login: requests that began in it, and those that waited for it. A request waits for the next login if it began after the last one had
+ * ended or was reported as lost.
  */
 export class LoginGenerations {
-  /** The mark of whoever asks now. */
+  /** The generation of a request that begins now. */
   current = 0
-  /** The first mark that belongs to the login of now. */
+  /** The first generation of the current login. */
   first = 0
-  /** Whether whoever asks now waits for the next login: the last one has ended, or everybody has heard that it is lost. */
+  /** Whether a request that begins now waits for the next login: the last one has ended, or was reported as lost. */
   isAwaited = false
-  /** Whether this manager has known a login, or the end of one. Whoever asked before gets the first login that comes. */
+  /** Whether this manager has known a login, or the end of one. Earlier requests belong to the first login. */
   hasStarted = false
 
-  /** Whether whoever asked under `mark` waits for the next login. */
+  /** Whether requests of `generation` wait for the next login. */
   belongsToNext(generation: number): boolean {
     return this.isAwaited && generation === this.current
   }
 
-  /** Everybody hears that the login is lost. */
+  /** Called when the loss of the login is reported. */
   lossReported(): void {
     if (!this.isAwaited) this.current += 1
     this.#await()
   }
 
-  /** The login ends, for everybody who has asked so far. */
+  /** Ends the login for all requests so far. */
   end(): void {
     this.current += 1
     this.first = this.current
@@ -36,13 +36,13 @@ export class LoginGenerations {
     this.hasStarted = true
   }
 
-  /** The login of now serves, for the first time or again: whoever asks now asks in it. */
+  /** Called when the login can be used, for the first time or again. Requests from now on belong to it. */
   started(): void {
     this.isAwaited = false
     this.hasStarted = true
   }
 
-  /** Another login takes the place of the one before. */
+  /** Called when another login replaces the current one. */
   replaced(): void {
     if (!this.isAwaited) this.current += 1
     this.first = this.current

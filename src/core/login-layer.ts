@@ -1,14 +1,14 @@
 import { member } from './thrown.ts'
 
-/** What a source of people's logins brings along: `person` or `session` of `axios-evergreen/login`. Opaque. */
+/** The login behaviour of a source whose users log in: `person` or `session` of `axios-evergreen/login`. Opaque. */
 export interface LoginLayer {
-  /** `person`: only a person can obtain tokens. `session`: a person has begun a session, such as a cookie, and `obtain` asks it for a token. */
+  /** `person`: only a user can obtain tokens. `session`: the user has a session, such as a cookie, and `obtain` requests a token with it. */
   readonly kind: 'person' | 'session'
 }
 
 /**
- * The code of a layer stands under this symbol, which all copies of the package share: the source may come from the ES module, and the manager from the CommonJS
- * one. Copies whose `LoginCode` differs must not share it, hence its number.
+ * The key of a layer's code. All copies of the package share this symbol: the source may come from the ES module, and the manager from the CommonJS one.
+ * Copies whose `LoginCode` differs must not share it, hence its number.
  */
 export const LOGIN_CODE = Symbol.for('axios-evergreen.LoginLayer.1')
 

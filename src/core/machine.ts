@@ -24,7 +24,7 @@ import type { StoredTokens } from './token-store.ts'
 import { Halted } from './pauses.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
-/** The minimum time between two renewals that no caller forced, even if tokens live for a shorter time. */
+/** The minimum time between two renewals that no caller forced, even if tokens have a shorter lifetime. */
 const LEAST_GAP_MS = 1_000
 
 const NO_TOKEN_IN_TIME =
@@ -63,7 +63,7 @@ export class Machine implements LoginHost {
   get #awaited(): string {
     const { renewal, login, awaited } = this.#account
     if (!renewal && login.isPending) return 'a pending login'
-    return awaited?.() ?? 'the pause before the next token call (options of retry)'
+    return awaited?.() ?? 'the pause before the next token request (options of retry)'
   }
 
   get now(): number {

@@ -157,7 +157,7 @@ export class Manager implements LoginManager {
   #mustCheck(): boolean {
     const { staleAt, current, acts } = this.#account
     const isStale = staleAt < Infinity && this.#machine.now >= staleAt
-    return isStale && current?.freshness !== 'expired' && !acts.areUnderWay
+    return isStale && current?.freshness !== 'expired' && !acts.arePending
   }
 
   /** Checks the record, then takes or waits for a token. Concurrent callers share one check. */

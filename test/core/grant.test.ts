@@ -149,7 +149,7 @@ describe('given a grant of the wrong shape (F155)', () => {
       'accessToken is missing; did you mean access_token?',
     ],
     ['no lifetime', { accessToken: 'a' }, 'accessLifetimeMs is missing'],
-    ['seconds', { accessToken: 'a', expires_in: 60 }, 'accessLifetimeMs is missing; did you mean expires_in? Give ms'],
+    ['seconds', { accessToken: 'a', expires_in: 60 }, 'accessLifetimeMs is missing; did you mean expires_in? Pass ms'],
   ])('when it holds %s, then the missing member is named', (_, grant, message) => {
     expectBroken(grant, message)
   })

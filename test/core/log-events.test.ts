@@ -56,7 +56,7 @@ describe('given a log of the events', () => {
     [
       'suspicious',
       { ...suspicion, severity: 'low', evidence: 'concurrent-use', action: 'obtain' },
-      'warn axios-evergreen: suspicious: the service unexpectedly rejected refresh token 0a1b2c3d (low: concurrent-use): another process may have used it at the same time; give all processes of the account one store',
+      'warn axios-evergreen: suspicious: the service unexpectedly rejected refresh token 0a1b2c3d (low: concurrent-use): another process may have used it at the same time; let all processes of the account share one store',
     ],
     [
       'suspicionSettled',

@@ -12,7 +12,7 @@ describe('given callers who get no token, when they read the message', () => {
     const waiting = outcome(tokens.getAccessToken({ maxWaitMs: 200 }))
     await clock.advance(200)
     const limit = 'No access token was available within the time that this caller can wait (at most renewal.maxWaitMs)'
-    const message = `${limit}: it waited for the pause before the next token call (options of retry)`
+    const message = `${limit}: it waited for the pause before the next token request (options of retry)`
     expect(await waiting).toMatchObject({ code: 'ERR_WAIT_TIMEOUT', message, cause: { message: 'answered 503' } })
   })
 

@@ -390,7 +390,7 @@ describe('given a rest that another owner began, when a caller meets it (F224)',
   it('then the error says what that owner met, and the answer of the service', () => {
     const met = (status?: number) =>
       coolingError({ ...resting, code: 'ERR_THROTTLED', ...(status !== undefined && { status }) }, knowing)
-    const message = 'Another owner of this account failed to renew: the service throttles token calls'
+    const message = 'Another owner of this account failed to renew: the service throttles token requests'
     expect(met()).toMatchObject({ code: 'ERR_THROTTLED', message })
     expect(met(429)).toMatchObject({ status: 429, message: `${message} (the service answered 429)` })
   })

@@ -123,7 +123,7 @@ describe('given a caller who gives up at its limit (F388)', () => {
     const source = new ScriptedSource()
     for (let n = 0; n < 4; n += 1) source.script.push(failing(503))
     const message = await said(manage(source, { retry: { baseDelayMs: 15_000 } }))
-    expect(message).toMatch(/the pause before the next token call/)
+    expect(message).toMatch(/the pause before the next token request/)
   })
 
   it('when the store is silent, then it names the store', async () => {

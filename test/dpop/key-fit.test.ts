@@ -27,7 +27,7 @@ const own = (boundTo: Promise<string>) =>
   managed({ id: 'own', boundTo, obtain: () => Promise.reject(new Error('never')) })
 
 const NO_KEY = /^dpop must be given to the attachment: the tokens of this source are bound to its key/
-const ANOTHER = /^dpop must be the very key that the source has/
+const ANOTHER = /^dpop must be the same key as in the source/
 
 describe.each(DOORS)('given $name, and a source whose tokens are bound to a key (F293)', ({ open }) => {
   it('when the attachment has no key, then attaching fails', async () => {

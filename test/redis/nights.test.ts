@@ -234,7 +234,7 @@ describeRedis('given an incident of the store, a real Redis, and the lines of lo
       night: '15: two processes of one store have a wrong secret',
       run: otherSecret,
       cause:
-        /ERR_CREDENTIALS_REJECTED: Another owner of this account failed to renew: .* They are those of this process, too/,
+        /ERR_CREDENTIALS_REJECTED: Another owner of this account failed to renew: .* This process has the same credentials/,
       cure: /check them/,
     },
     {

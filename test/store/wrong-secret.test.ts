@@ -104,7 +104,7 @@ describe('given processes that have the same wrong secret', () => {
     for (const tokens of owners.slice(1)) {
       const told = await ended(tokens.getAccessToken())
       expect(told).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
-      expect((told as Error).message).toContain('They are those of this process, too')
+      expect((told as Error).message).toContain('This process has the same credentials')
     }
     expect(calls).toEqual(['bad'])
   })
