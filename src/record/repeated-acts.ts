@@ -49,6 +49,14 @@ export function adoptAgain(
 }
 
 /**
+ * Whether the record was cleared since the act, and has neither tokens nor a lease. To clear it again would notify its followers of a change. If the response
+ * is lost again, they would repeat the logout without end.
+ */
+function isCleared({ pair, claim, clearedFence, adoptedAt }: RecordState, { isLogin }: PastAct, at: number): boolean {
+  return !pair && !claim && clearedFence >= at && (!isLogin || adoptedAt === at)
+}
+
+/**
  * Ends a login whose logout or `adopt` had no response. A later login stays, even one of the same user.
  *
  * @param act The logout, or a login that the record may not have. Such a login counts as stored: it ends what it would have replaced, and an earlier login
@@ -63,6 +71,7 @@ export function clearAgain(
   const now = reading.now - act.sinceMs
   const isThis = seen.loginId !== undefined && stored?.loginId === seen.loginId
   if (stored && !isThis && isOvertaken(stored, act, now, reading.now)) return { result: undefined }
+  if (stored && isCleared(stored, act, Math.floor(now))) return { result: undefined }
   if (!act.isLogin) return clear(stored, seen, { ...reading, now })
   const { result, state } = clear(stored, { seenVersion: seen.seenVersion }, { ...reading, now })
   return { result, state: state && { ...state, adoptedAt: Math.floor(now) } }
