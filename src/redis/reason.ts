@@ -8,21 +8,20 @@ const CA = 'give the client the CA of the server (option ca of its tls)'
 /** Advice by error code, or by the word that names an error of Redis. */
 const ADVICE = {
   BUSY: 'another script blocks the server',
-  CLUSTERDOWN: 'the cluster serves no keys of this slot, look at its nodes',
+  CLUSTERDOWN: 'the cluster does not serve this slot, check its nodes',
   DEPTH_ZERO_SELF_SIGNED_CERT: CA,
-  LOADING: 'the server has just started and reads its data',
-  MISCONF:
-    'the server cannot save to its disk, and takes no writes: free space on the disk, and look at the log of the server',
+  LOADING: 'the server has just started and is loading its data',
+  MISCONF: 'the server cannot save to disk and rejects writes: free disk space, and check the server log',
   MOVED: 'the server is part of a cluster, pass a cluster client',
-  NOAUTH: 'the client gave no password, or a wrong one',
+  NOAUTH: 'the client sent no password, or a wrong one',
   NOPERM: RIGHTS,
-  NOREPLICAS: 'the server takes no writes with so few replicas, look at them, and at min-replicas-to-write',
-  OOM: 'the server is full, give it memory (maxmemory)',
+  NOREPLICAS: 'the server rejects writes with so few replicas, check them and min-replicas-to-write',
+  OOM: 'the server is out of memory, raise maxmemory',
   READONLY: 'the server is a replica, connect to the primary',
   SELF_SIGNED_CERT_IN_CHAIN: CA,
   SUBSCRIBED: 'the client is subscribed to a channel, pass another one',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: CA,
-  WRONGPASS: 'the server refused the user or the password',
+  WRONGPASS: 'the server rejected the user or the password',
 }
 
 /** Why the connection of each client failed last. */
@@ -39,7 +38,7 @@ export function watch(client: object): void {
 
 /** @returns Why a command failed or had no answer, without secrets. */
 export function reasonOf(thrown: unknown, client?: object): string {
-  if (thrown instanceof ForeignReply) return 'the client must answer with the reply of Redis, unchanged'
+  if (thrown instanceof ForeignReply) return 'the client must return the reply of Redis unchanged'
   const lacking = /'([\w|]{1,40})' command/.exec(messageOf(thrown))?.[1]
   const reason = reasonIn(thrown, ADVICE, nameIn).replace(/^NOPERM(?=:)/, lacking ? `$& '${lacking}'` : '$&')
   const state = client && stateOf(client)

@@ -9,15 +9,15 @@ const ADVICE = {
   CANTOPEN: RIGHTS,
   CORRUPT: 'the file is damaged: delete it, and log in or obtain again',
   EACCES: RIGHTS,
-  EEXIST: 'a part of the path of file is no folder',
+  EEXIST: 'a part of the path of file is not a folder',
   EISDIR: 'file is a folder',
   ENOSPC: 'the disk is full, free space on it',
-  ENOTDIR: 'a part of the path of file is no folder',
+  ENOTDIR: 'a part of the path of file is not a folder',
   EPERM: RIGHTS,
   EROFS: RIGHTS,
   FULL: 'the disk is full, free space on it',
   IOERR: 'the disk or its file system failed: a network file system cannot be used',
-  NOTADB: 'the file is no SQLite database: name another file',
+  NOTADB: 'the file is not an SQLite database: name another file',
   READONLY: RIGHTS,
 }
 
@@ -36,8 +36,8 @@ const CODES: Readonly<Record<number, string>> = {
 const OPEN = 'the database has an open transaction, which could be rolled back: pass a connection of its own'
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/(within|inside) a transaction/, OPEN],
-  [/no such column|has no column|NOT NULL constraint/, 'the table has other columns than this store makes'],
-  [/no such table/, 'the table was deleted while this process ran: start it again'],
+  [/no such column|has no column|NOT NULL constraint/, 'the table does not have the columns of this store'],
+  [/no such table/, 'the table was deleted while this process was running: restart the process'],
   [/not open|closed database/, 'the database is closed: close the manager first'],
 ]
 

@@ -72,9 +72,7 @@ function onGiven(database: unknown): Open {
       )
   return (gone) => {
     if (gone)
-      throw new ForeignReply(
-        'the file of the database was deleted or replaced: open a new one, or start the process again',
-      )
+      throw new ForeignReply('the file of the database was deleted or replaced: open a new one, or restart the process')
     return database as SqliteDatabase
   }
 }

@@ -75,7 +75,7 @@ export class TokenTable {
     }
     const { value, epoch } = row
     if (typeof (value ?? '') !== 'string' || typeof epoch !== 'string')
-      throw new ForeignReply('database must answer rows that are objects, with texts as strings')
+      throw new ForeignReply('database must return rows as objects, with text as strings')
     return { value: (value as string | null) ?? undefined, epoch: epochIn(epoch, mark) }
   }
 

@@ -1,9 +1,9 @@
 import type { TokenRegister } from './token-register.ts'
 
-/** Above this number of listeners, the dead ones are removed. */
+/** The number of listeners above which dead ones are removed. */
 const FEWEST = 1_000
 
-/** Notifies the owners of a key that its value may have changed. The register has one watcher, however many owners there are. */
+/** Notifies the owners of a key that its value may have changed. The register has a single watcher for all owners. */
 export class Changes {
   readonly #register: TokenRegister
   /** Held weakly: a server may drop the managers of its requests without closing them. */
@@ -16,12 +16,12 @@ export class Changes {
     this.#register = register
   }
 
-  /** Whether no change is missed now. */
+  /** Whether no change is missed at the moment. */
   get areComplete(): boolean {
     return this.#stop !== undefined && this.#register.isWatching?.() === true
   }
 
-  /** @param listener Called until `stop`, or until nobody else holds it. @returns stop */
+  /** @param listener Called until `stop`, or until it is garbage-collected. @returns stop */
   on(key: string, listener: () => void): () => void {
     const listeners = this.#byKey.get(key) ?? new Set()
     const reference = new WeakRef(listener)

@@ -4,9 +4,9 @@ import { ForeignReply } from './reason.ts'
 import type { RegisterReading, TokenRegister } from './token-register.ts'
 
 /**
- * A register of the user, which may answer with anything.
+ * Wraps a custom register, which may return anything.
  *
- * @returns The same register. Its steps reject with a `ForeignAnswer`, which names the member, where their answers are wrong.
+ * @returns The same register. Its steps reject with a `ForeignReply` that names the wrong member of a result.
  * @throws {TypeError} naming the member.
  */
 export function checkedRegister(register: TokenRegister): TokenRegister {
@@ -25,10 +25,10 @@ export function checkedRegister(register: TokenRegister): TokenRegister {
     read: async (key) => readingIn(await register.read(key)),
     replace: async (...given) => isReplaced(await register.replace(...given)),
     ...(typeof Reflect.get(register, 'watch') === 'function' && {
-      // Owners poll as well. So a register that cannot watch costs no renewal.
+      // Owners poll as well, so a register that cannot watch costs no renewal.
       watch(onChange: (key?: string) => void) {
         const stop = quietly(() => register.watch?.(onChange))
-        // An async watch may reject, and nobody awaits it.
+        // An async watch may reject, and nothing awaits it.
         Promise.resolve(stop).catch(() => undefined)
         return () => void quietly(() => stop?.())
       },
@@ -39,12 +39,12 @@ export function checkedRegister(register: TokenRegister): TokenRegister {
 
 function readingIn(given: unknown): RegisterReading {
   if (typeof given !== 'object' || given === null)
-    throw new ForeignReply(`read(key) must give { value, now }, got ${kindOf(given)}`)
+    throw new ForeignReply(`read(key) must return { value, now }, got ${kindOf(given)}`)
   const { value, now, epoch, epochAt } = given as Partial<Record<keyof RegisterReading, unknown>>
   // NaN, a Date or a bigint would make every instant in the record wrong.
   if (typeof now !== 'number' || !Number.isFinite(now))
     throw new ForeignReply(`now of read(key) must be epoch ms, got ${typeof now === 'number' ? now : kindOf(now)}`)
-  // Only a hint, so a wrong one counts as absent.
+  // Only a hint, so an invalid one counts as absent.
   const began = typeof epochAt === 'number' && Number.isFinite(epochAt) ? { epochAt } : {}
   return { value: textOrNone('value', value), now, epoch: epoch === null ? null : textOrNone('epoch', epoch), ...began }
 }
@@ -54,8 +54,8 @@ function textOrNone(name: string, given: unknown): string | undefined {
   throw new ForeignReply(`${name} of read(key) must be a string or undefined, got ${kindOf(given)}`)
 }
 
-/** No guess: a wrong one would let two owners make the same exchange. */
+/** Not coerced: a wrong result would let two owners make the same exchange. */
 function isReplaced(given: unknown): boolean {
   if (typeof given === 'boolean') return given
-  throw new ForeignReply(`replace(…) must give true or false, got ${kindOf(given)}`)
+  throw new ForeignReply(`replace(…) must return true or false, got ${kindOf(given)}`)
 }

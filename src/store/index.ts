@@ -1,5 +1,5 @@
 /**
- * A shared store on any database that can replace a text if it is still the one that was read.
+ * A shared store on any database with an atomic compare-and-set for text.
  *
  * @module axios-evergreen/store
  */

@@ -1,16 +1,18 @@
 import { quietly } from '../core/thrown.ts'
 import type { TokenRegister } from './token-register.ts'
 
-/** What a connection for notifications reports. */
+/** Callbacks of a connection for notifications. */
 export interface Notifications {
   /** The value of this key has changed. */
   changed(key: string): void
-  /** Runs `subscribe`. Until it has succeeded, and after `lost`, owners check the register as if nobody notified them. */
+  /** Runs `subscribe`. Until it succeeds, and after `lost`, owners check the register as if there were no notifications. */
   subscribe(): void
   lost(): void
 }
 
-/** `watch` and `isWatching` of a register. @param begin Called when the first owner watches: listens to the connection. @param subscribe Rejects if it cannot. */
+/**
+ * Creates `watch` and `isWatching` of a register. @param begin Attaches to the connection when the first owner watches. @param subscribe Rejects on failure.
+ */
 export function notifier(
   begin: (to: Notifications) => void,
   subscribe: () => unknown,
@@ -24,7 +26,7 @@ export function notifier(
   const change = (isNowLive: boolean) => {
     if (isLive || isNowLive) {
       isLive = isNowLive
-      // What has changed meanwhile is not known.
+      // Changes may have been missed meanwhile.
       notify()
     }
   }

@@ -1,16 +1,16 @@
-/** A step of a register had no answer in time. The register may still execute the step. */
+/** A step of a register had no response in time. The register may still execute it. */
 export class NoReply extends Error {}
 
-/** The answer of a client has the wrong form. */
+/** The result of a client has the wrong shape. */
 export class ForeignReply extends Error {}
 
 export const UNKNOWN_REASON = 'the client failed'
 
 /**
- * Says why a step failed, without secrets: the messages of clients quote addresses, users, passwords and values.
+ * Describes why a step failed, without secrets: the messages of clients quote addresses, users, passwords and values.
  *
  * @param advice Advice by code.
- * @param nameIn Finds a name in the message of an error that has no code.
+ * @param nameIn Finds a name in the message of an error without a code.
  */
 export function reasonIn(
   thrown: unknown,

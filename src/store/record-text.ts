@@ -7,27 +7,27 @@ import { readAdopted } from '../core/grant.ts'
 import type { KeyRing } from './sealed-box.ts'
 
 /**
- * Raise this number if a member that earlier releases know is changed or removed: they do not touch a document with a higher number than theirs.
- * A new optional member needs no new number: they keep it and pass it on.
+ * The version of the format. Raise it if a member that earlier releases know changes or is removed: releases leave documents with a higher number alone. A
+ * new optional member needs no new number: earlier releases keep it and pass it on.
  */
 const SCHEMA = 2
-/** The oldest schema that this release reads: each release reads the one before its own, too. */
+/** The oldest schema that this release reads. Each release also reads the schema of the release before it. */
 const OLDEST = 2
 const MAX_LENGTH = 262_144
 
 /** This process must leave the record alone: a newer release wrote it, or it is sealed with an unknown key. */
 export class ForeignRecord extends Error {}
 
-/** What a register holds. `flaw`: why the text counts as absent, if that is to be reported. */
+/** The content of a register. `flaw`: why the text counts as absent, if that is to be reported. */
 export interface Stored {
   readonly state?: RecordState
   readonly flaw?: string
 }
 
-/** The readable part of a record, for people only. It is authenticated; the rules never read it. */
+/** The readable part of a record, for operators only. It is authenticated, and the rules never read it. */
 interface Shown {
   readonly version: number
-  /** Fingerprint of the refresh token, the same as in events. */
+  /** The fingerprint of the refresh token, as in events. */
   readonly fingerprint?: string
   readonly accessEnd?: string
   readonly refreshEnd?: string
@@ -50,7 +50,7 @@ export async function textOf(state: RecordState, key: string, keyRing: KeyRing):
   const head = { schema: SCHEMA, nonce: randomHex(), kid, shown: await shownOf(state) }
   const { box } = await keyRing.seal(JSON.stringify(state), contextOf(key, head))
   const text = JSON.stringify({ ...head, box } satisfies Envelope)
-  // In ASCII, which every database and client stores and returns unchanged.
+  // ASCII only, which every database and client stores and returns unchanged.
   return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
@@ -58,21 +58,21 @@ export async function textOf(state: RecordState, key: string, keyRing: KeyRing):
 export async function storedIn(text: string, key: string, keyRing: KeyRing): Promise<Stored> {
   const envelope = text.length <= MAX_LENGTH ? quietly(() => JSON.parse(text) as unknown) : undefined
   const schema = member(envelope, 'schema')
-  // JSON.parse reads 1e999 as Infinity. No release is that new, and nobody would ever replace the record.
-  if (!counter(schema)) return UNKNOWN
+  // JSON.parse reads 1e999 as Infinity. If that counted as a newer release, the record would never be replaced.
+  if (!counter(schema)) return NO_RECORD
   if (schema > SCHEMA) throw new ForeignRecord('a newer release wrote it')
-  // A record before that counts as absent: one process then obtains new tokens.
+  // An older record counts as absent: one process then obtains new tokens.
   if (schema < OLDEST) return {}
-  if (!isEnvelope(envelope)) return UNKNOWN
+  if (!isEnvelope(envelope)) return NO_RECORD
   const isKnown = (await keyRing.ids()).includes(envelope.kid)
   if (!isKnown && envelope.kid !== '') throw new ForeignRecord(UNKNOWN_KEY)
-  // Whoever can write to the register could have made this record.
+  // Anyone with write access to the register could have made this record.
   if (!isKnown) return { flaw: 'it was not sealed' }
   const opened = await keyRing.open(envelope, contextOf(key, envelope)).catch(() => undefined)
   if (opened === undefined) return { flaw: 'it was changed, or sealed with another key of the same id' }
   const state = withoutInvalidHints(quietly(() => JSON.parse(opened) as unknown))
   const read = isRecordState(state) ? whole(state) : undefined
-  return read && isInOrder(read) ? { state: read } : UNKNOWN
+  return read && isInOrder(read) ? { state: read } : NO_RECORD
 }
 
 const NO_PAIR = {
@@ -81,14 +81,14 @@ const NO_PAIR = {
 }
 const NO_REASON = { status: undefined, serviceCode: undefined, loginReason: undefined, by: undefined }
 
-/** The rules read members that the text lacks, too: each is one of its own (F365). */
+/** The rules also read members that the text lacks: each is an own property (F365). */
 function whole(read: RecordState): RecordState {
   const state = { ...EMPTY, ...read }
   const { pair, rest } = state
   return { ...state, pair: pair && { ...NO_PAIR, ...pair }, rest: rest && ({ ...NO_REASON, ...rest } as typeof rest) }
 }
 
-const UNKNOWN: Stored = { flaw: 'it was no token record' }
+const NO_RECORD: Stored = { flaw: 'it is not a token record' }
 const UNKNOWN_KEY = 'it is sealed with a key that is not among encryptionKeys: add that key, or delete the record'
 
 function contextOf(key: string, { schema, nonce, shown }: Omit<Envelope, 'box' | 'kid'>): string[] {
@@ -122,10 +122,10 @@ const optional =
   (value) =>
     value === undefined || check(value)
 
-/** A member of a later release, which may be absent. The rules keep it, so it must not hide a method. */
+/** Whether a name can be an optional member of a later release. Such members are kept, so they must not shadow a method. */
 const isOptionalName = (name: string) => /^[a-z]\w*$/.test(name) && !(name in Object.prototype)
 
-/** Accepts objects with these members, and with optional ones of later releases. */
+/** Accepts objects with these members, and with optional members of later releases. */
 /* @__NO_SIDE_EFFECTS__ */
 const shape =
   <Type>(members: Readonly<Record<keyof Type, Check>>) =>
@@ -189,7 +189,7 @@ const isRecordState = shape<RecordState>({
   ),
 })
 
-/** What only spares a login something, and its kind. Of another kind it counts as absent: nobody loses a login for it. */
+/** Members that are only hints, with their types. A hint of another type counts as absent: it must not cost a login. */
 const HINTS: Readonly<Record<string, Check>> = {
   adoptedAt: number,
   ended: texts,
@@ -213,18 +213,18 @@ function withoutInvalidHints(state: unknown): unknown {
   return state
 }
 
-/** The last fence is the highest one. Else each later claim would count as outdated, and no new pair would ever be stored. */
+/** Checks that the last fence is the highest. Otherwise each later lease would count as outdated, and no new tokens would ever be stored. */
 function isInOrder({ fence, clearedFence, pair, claim: lease }: RecordState): boolean {
   return fence >= Math.max(clearedFence, pair?.fence ?? 0, lease?.fence ?? 0)
 }
 
-/** Stored tokens must pass the checks of a token source: axios would strip other characters, and send a different token. */
+/** Checks stored tokens like those of a token source: axios would strip other characters, and send a different token. */
 function isUsable({ accessToken, accessLifetimeMs, refreshToken }: Pair): boolean {
   const grant = { accessToken: accessToken === '' ? null : accessToken, accessLifetimeMs, refreshToken }
   return quietly(() => readAdopted(grant)) !== undefined
 }
 
-/** Whether a text may hold tokens, by its readable part: false for the record of a logout, and of a reset. */
+/** Whether a text may hold tokens, by its readable part: false for the record of a logout or a reset. */
 export function holdsTokens(text: string): boolean {
   const readable = quietly(() => member(JSON.parse(text) as unknown, 'shown'))
   return readable === undefined || member(readable, 'accessEnd') !== undefined

@@ -5,34 +5,34 @@ import { isPromise, member } from '../core/thrown.ts'
 type AesKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 
 export interface EncryptionKey {
-  /** Names the key. Stored, readable, with each record that the key seals. */
+  /** Names the key. Stored unencrypted with each record that the key seals. */
   id: string
-  /** 32 bytes, or an AES-GCM `CryptoKey` of 256 bits that may encrypt and decrypt. In browsers, use one that cannot be extracted. */
+  /** 32 bytes, or an AES-GCM `CryptoKey` of 256 bits that may encrypt and decrypt. In browsers, use a non-extractable one. */
   key: Uint8Array | AesKey
 }
 
 export interface Sealed {
-  /** Id of the key; empty if the text is readable. */
+  /** The id of the key; empty if the text is not encrypted. */
   readonly kid: string
   readonly box: string
 }
 
-/** What `encryptionKeys` takes: a key, or the promise of one. */
+/** An element of `encryptionKeys`: a key, or the promise of one. */
 export type GivenEncryptionKey = EncryptionKey | PromiseLike<EncryptionKey>
 
 /**
- * Seals texts with the first of its keys, and opens them with any: AES-256-GCM (NIST SP 800-38D), a random nonce of 96 bits
- * before the ciphertext. A text opens only with the context that it was sealed with.
+ * Seals texts with its first key, and opens them with any key: AES-256-GCM (NIST SP 800-38D), with a random nonce of 96 bits before the ciphertext. A text
+ * opens only with the context that it was sealed with.
  */
 export class KeyRing {
   /** Whether records are sealed. */
   readonly seals: boolean
-  /** Whether all keys are there. */
+  /** Whether no promise of a key is pending. */
   isKnown = true
   /** Rejects if a promise of a key does. */
   readonly #keys: Promise<ReadonlyMap<string, Promise<AesKey>>>
 
-  /** @throws {TypeError | RangeError} naming the option, never a key. What a promise brings is checked when it has come. */
+  /** @throws {TypeError | RangeError} naming the option, never a key. Promised keys are checked when they resolve. */
   constructor(keys: readonly GivenEncryptionKey[] | undefined) {
     this.seals = keys !== undefined
     if (keys === undefined) {
@@ -46,14 +46,14 @@ export class KeyRing {
     const known = keysOf(given.filter((entry): entry is Numbered => !isPromise(entry[1])))
     this.isKnown = known.size === given.length
     this.#keys = this.isKnown ? Promise.resolve(known) : promisedKeys(given)
-    // Each step rejects as well.
+    // The rejection also reaches each step.
     this.#keys.then(
       () => (this.isKnown = true),
       () => undefined,
     )
   }
 
-  /** @returns The ids of the keys that can open a record, that of the sealing key first; the empty id, of readable records, if there are no keys. */
+  /** @returns The ids of the keys that can open a record, the sealing key's first. Without keys: the empty id, of unencrypted records. */
   async ids(): Promise<string[]> {
     return this.seals ? [...(await this.#keys).keys()] : ['']
   }
@@ -87,7 +87,7 @@ function keysOf(entries: readonly Numbered[]): Map<string, Promise<AesKey>> {
     const name = `encryptionKeys[${index}]`
     checkObject(name, entry)
     checkText(`${name}.id`, entry.id)
-    if (ids.has(entry.id)) throw new TypeError(`${name}.id '${entry.id}' is taken by an earlier key`)
+    if (ids.has(entry.id)) throw new TypeError(`${name}.id '${entry.id}' is already used by an earlier key`)
     ids.add(entry.id)
   }
   return new Map(entries.map(([index, { id, key }]) => [id, aesKeyOf(`encryptionKeys[${index}].key`, key)]))
@@ -112,7 +112,7 @@ async function promisedKeys(given: readonly Given[]): Promise<Map<string, Promis
   }
 }
 
-/** A promise of a key was rejected, or brought what is no key. */
+/** A promise of a key was rejected, or resolved with something else. */
 export class UnusableKeys extends Error {}
 
 /** @throws {TypeError | RangeError} naming the option, never the key. */
@@ -122,7 +122,7 @@ function aesKeyOf(name: string, key: EncryptionKey['key']): Promise<AesKey> {
     if (key.every((byte) => byte === key[0])) throw new TypeError(`${name} must be random, got 32 times the same byte`)
     return crypto.subtle.importKey('raw', key.slice(), 'AES-GCM', false, ['encrypt', 'decrypt'])
   }
-  // By its tag: a key of another realm is no instance of this realm's CryptoKey.
+  // Checked by its tag: a key of another realm is no instance of this realm's CryptoKey.
   if (Object.prototype.toString.call(key) !== '[object CryptoKey]')
     throw new TypeError(`${name} must be a Uint8Array of 32 bytes, or a CryptoKey`)
   const { name: algorithm, length } = key.algorithm as { name: string; length?: number }

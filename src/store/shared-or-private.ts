@@ -10,13 +10,13 @@ import { Turns } from './turns.ts'
 export interface StoreSettings extends SharedSettings {
   readonly onUnavailable: 'private' | 'fail'
   readonly reasonOf: (thrown: unknown) => string
-  /** Whether this process has no store now that others could have. */
+  /** Whether this process currently has no store that others could share. */
   readonly isAlone?: (() => boolean) | undefined
-  /** Of a register that says whether it watches. */
+  /** For a register that reports whether it watches. */
   readonly changes?: Changes | undefined
 }
 
-/** The shared record, and while it cannot be used a private one. */
+/** The shared record, or a private one while the shared one is unavailable. */
 export function sharedOrPrivate(
   settings: StoreSettings,
   key: string,
@@ -34,13 +34,14 @@ export function sharedOrPrivate(
     throw unavailable(thrown)
   }
 
-  /** Once, and not in open(): before the first claim nobody can listen. */
+  /** Reports once that records are not encrypted. Not in open(): before the first lease request nothing can listen. */
   function reportReadable(): void {
-    if (isReadable) reports.anomaly('tokens-unencrypted', 'Tokens are stored readable: the store has no encryptionKeys')
+    if (isReadable)
+      reports.anomaly('tokens-unencrypted', 'Tokens are stored unencrypted: the store has no encryptionKeys')
     isReadable = false
   }
 
-  /** The tokens serve here even if the store has not stored them: an outage fails no request while there is a token. */
+  /** Uses the tokens even if the store has not stored them: an outage fails no request while there is a token. */
   function served(stored: Promise<StoredTokens>, tokens: NewTokens, version: number): Promise<StoredTokens> {
     const sinceMs = shared.stopwatch()
     return stored.catch(() => ({ ...aged(tokens, sinceMs()), version }))
@@ -50,16 +51,16 @@ export function sharedOrPrivate(
     async acquire(...given) {
       reportReadable()
       try {
-        const answer = await shared.acquire(...given)
+        const result = await shared.acquire(...given)
         turns.end(shared.turnsMs)
-        return answer
+        return result
       } catch (thrown) {
         const error = unavailable(thrown)
-        alone.isTold = !(thrown instanceof ForeignRecord)
+        alone.reportsExchanges = !(thrown instanceof ForeignRecord)
         const needsLogin = given[3]?.needsLogin === true
-        // A rolling deploy leaves foreign records. It stops nobody who can obtain.
-        if (fails && (alone.isTold || needsLogin)) throw error
-        // Nobody can obtain a login. The shared record alone may have it, unless this owner keeps its tokens until the record has them.
+        // A rolling deploy leaves foreign records. They block no source that can obtain.
+        if (fails && (alone.reportsExchanges || needsLogin)) throw error
+        // A login cannot be obtained. Only the shared record may have it, unless this owner keeps its tokens until the record has them.
         if (needsLogin && !settings.isAlone?.() && !alone.kept) throw error
         if (!turns.hasCome(given[0])) throw error
         return alone.acquire(...given)
@@ -79,14 +80,14 @@ export function sharedOrPrivate(
       if (lease.isPrivate) return alone.accept(lease, tokens)
       return served(shared.accept(lease, tokens).catch(rejected), tokens, lease.version)
     },
-    release(lease, ...told) {
-      if (!lease.isPrivate) return shared.release(lease, ...told).catch(rejected)
+    release(lease, ...report) {
+      if (!lease.isPrivate) return shared.release(lease, ...report).catch(rejected)
       turns.failed()
-      return alone.release(lease, ...told)
+      return alone.release(lease, ...report)
     },
     adopt(seenVersion, tokens, isLogin = false) {
       const stored = shared.adopt(seenVersion, tokens).catch(rejected)
-      // The next request of this user may ask another manager, which knows the store alone.
+      // A login must be stored: the next request of this user may use another manager, which has only the store.
       return fails || isLogin ? stored : served(stored, tokens, seenVersion)
     },
     clear: (...cleared) => shared.clear(...cleared).catch(rejected),
@@ -97,7 +98,7 @@ export function sharedOrPrivate(
   }
 }
 
-/** Reports that the shared record cannot be used. @returns the error that says so */
+/** Reports that the shared record is unavailable. @returns the error that says so */
 function unavailableIn({ reasonOf }: StoreSettings, reports: StoreReports, thrown: unknown): TokenError {
   const isForeign = thrown instanceof ForeignRecord
   const message = isForeign

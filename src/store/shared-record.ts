@@ -26,22 +26,22 @@ import { type How, type SharedSettings, type Step, StoredState } from './stored-
 interface Adopted {
   readonly loginId: string | undefined
   readonly accessToken: string
-  /** That of the first try to store these tokens: it may have been executed. */
+  /** The epoch of the first attempt to store these tokens, which may have been executed. */
   readonly epoch: string | undefined
 }
 
-/** A step that serves nobody while it waits, or that nobody can repeat, may take so many times `commandTimeoutMs`. */
+/** Factor on `commandTimeoutMs` for a step during which no caller is served, or which cannot be repeated. */
 const PATIENCE = 4
 
 /** The record of one account in a register: the rules of `src/record`, each as one atomic step. */
 export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   readonly #clock: Clock
   readonly #distrustsClock: (ttlMs: number) => boolean
-  /** For lifetimes, which go on while this machine sleeps. */
+  /** For lifetimes, which continue while this machine sleeps. */
   readonly #tokenClock: TokenClock
   readonly #stored: StoredState
   #adopted: Adopted | undefined
-  /** By the last claim (`src/record/fleet.ts`). */
+  /** By the last lease (`src/record/fleet.ts`). */
   #countsItself = false
 
   constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
@@ -52,7 +52,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   }
 
   async acquire(...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['acquire']>): Promise<LeaseResult> {
-    // An owner without a token can wait longer: nobody is served meanwhile.
+    // An owner without a token can wait longer: it serves no caller meanwhile.
     const patience = seenVersion === 0 ? PATIENCE : 1
     this.#stored.isOfLogin = terms?.needsLogin === true
     const request = () => bare({ ...terms, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, terms) })
@@ -61,12 +61,12 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
       this.#countsItself = change.result.kind === 'newer' && countsItself(state, reading)
       return change
     }
-    const answer = await this.#acquired(step, { patience })
+    const result = await this.#acquired(step, { patience })
     if (this.#countsItself) this.#count()
-    return answer
+    return result
   }
 
-  /** Beside the claim, which a store that cannot be written still serves. */
+  /** Runs beside the lease request, which works even if the store is read-only. */
   #count(): void {
     const step: Step<undefined> = (state) => ({ state: state && withOwner(state), result: undefined })
     this.#stored.change(step, { isOfLease: false }).catch(() => undefined)
@@ -88,42 +88,42 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     })
   }
 
-  /** Of the moment at which the register was read: the clock may have jumped since the question. */
+  /** Evaluated when the register was read: the clock may have jumped since the request. */
   #othersNow(ttlMs: number, terms: EndTerms = {}): Others {
     return { ...terms.others, distrustsClock: this.#distrustsClock(ttlMs) }
   }
 
   async #acquired(step: Step<LeaseResult>, how: How<LeaseResult>): Promise<LeaseResult> {
     const sinceMs = this.stopwatch()
-    // The grant came too late for this owner. Unless it is released, it makes all others wait until it expires.
-    const onLate = (answer: LeaseResult) => {
-      if (answer.kind === 'granted') this.release(answer, { fate: 'keep' }).catch(() => undefined)
+    // The grant came too late for this owner. Unless it is released, all others wait until it expires.
+    const onLate = (result: LeaseResult) => {
+      if (result.kind === 'granted') this.release(result, { fate: 'keep' }).catch(() => undefined)
     }
-    const answer = await this.#stored.change(step, { ...how, onLate })
-    if (!('tokens' in answer)) return answer
-    return { ...answer, tokens: aged(answer.tokens, sinceMs()) }
+    const result = await this.#stored.change(step, { ...how, onLate })
+    if (!('tokens' in result)) return result
+    return { ...result, tokens: aged(result.tokens, sinceMs()) }
   }
 
   async accept(granted: Lease, tokens: NewTokens): Promise<StoredTokens> {
     const sinceMs = this.stopwatch()
-    const marked = await withFingerprint(tokens)
+    const fingerprinted = await withFingerprint(tokens)
     const step: Step<StoredTokens | undefined> = (state, reading) =>
-      accept(state, granted, aged(marked, sinceMs()), reading)
+      accept(state, granted, aged(fingerprinted, sinceMs()), reading)
     const stored = await this.#stored.change(step, { from: this.#stored.known })
-    // After a `clear` the record may have no tokens. Then only this owner has these.
+    // After a `clear` the record may have no tokens. Then only this owner has them.
     return aged(stored ?? { ...tokens, version: granted.version }, sinceMs())
   }
 
-  async release(...[granted, told]: Parameters<TokenRecord['release']>): Promise<ReleaseResult> {
+  async release(...[granted, report]: Parameters<TokenRecord['release']>): Promise<ReleaseResult> {
     const sinceMs = this.stopwatch()
-    const step: Step<ReleaseResult> = (state, reading) => release(state, granted, told, reading)
-    const { newer, ...answer } = await this.#stored.change(step, { from: this.#stored.known })
-    return newer ? { ...answer, newer: aged(newer, sinceMs()) } : answer
+    const step: Step<ReleaseResult> = (state, reading) => release(state, granted, report, reading)
+    const { newer, ...result } = await this.#stored.change(step, { from: this.#stored.known })
+    return newer ? { ...result, newer: aged(newer, sinceMs()) } : result
   }
 
   /**
    * @param act When the login began, and what this owner had seen before.
-   * @param isAgain Whether this repeats a step whose answer is missing. A login that came later stays.
+   * @param isAgain Whether this repeats a step without a response. Then a later login stays.
    */
   async adopt(
     seenVersion: number,
@@ -135,10 +135,10 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     const { loginId, accessToken } = tokens
     const isSame = isAgain && this.#adopted?.loginId === loginId && this.#adopted?.accessToken === accessToken
     const firstEpoch = isSame ? this.#adopted?.epoch : undefined
-    const marked = await withFingerprint(tokens)
+    const fingerprinted = await withFingerprint(tokens)
     const step: Step<AdoptedTokens | undefined> = (state, reading) => {
       const { epoch = reading.epoch, ...login } = { ...act(), epoch: firstEpoch }
-      const brought = aged(marked, sentMs())
+      const brought = aged(fingerprinted, sentMs())
       const first = { now: reading.now - login.sinceMs, epoch }
       const change = isAgain
         ? adoptAgain(state, seenVersion, brought, reading, { ...login, ...first })
@@ -154,7 +154,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     )
   }
 
-  /** @param past If this repeats a step whose answer is missing. */
+  /** @param past Set if this repeats a step without a response. */
   clear(seenVersion: number, ends?: KnownLogin, past?: PastAct) {
     const seen = { ...ends, seenVersion }
     const step: Step<StoredTokens | undefined> = (state, reading) =>
@@ -171,7 +171,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     return this.#stored.change(overlap, { isOfLease: false })
   }
 
-  /** @returns How long ago this moment was, and what this owner had seen or written when that is first asked, such as a logout. */
+  /** @returns A function for the age of this moment, and what this owner had seen or written when it was first called, for example by a logout. */
   protected actNow(version: number, isLogin = false): () => PastAct {
     const startedAt = this.#clock.monotonicNow()
     let seen: number | undefined
@@ -194,7 +194,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     }
   }
 
-  /** @returns Tells how many ms have passed since this call, by which tokens are older then. */
+  /** @returns A function that returns the ms since this call, by which tokens have aged. */
   stopwatch(): () => number {
     const startedAt = this.#tokenClock.now()
     return () => this.#tokenClock.now() - startedAt
@@ -207,11 +207,11 @@ async function withFingerprint(tokens: NewTokens): Promise<NewTokens> {
 }
 
 /**
- * @returns What tells at each claim whether this owner has seen its own clock jump: somebody has set the clock, or the machine has slept. The claim of another
- * owner may then seem to have expired, although that owner still waits for its answer.
+ * @returns A function that each lease request calls: whether this owner's clock was set, or the machine has slept. The lease of another owner may then seem
+ * to have expired, although that owner still waits for its response.
  */
 function jumpsOf(clock: Clock): (ttlMs: number) => boolean {
-  /** Wall time minus monotonic time at the last claim. */
+  /** Wall time minus monotonic time at the last lease request. */
   let lead = clock.wallNow() - clock.monotonicNow()
   /** Monotonic ms. */
   let distrustedUntil = -Infinity

@@ -17,17 +17,17 @@ export interface SharedStoreOptions {
   /** First part of every key. Default `evergreen`. */
   prefix?: string | undefined
   /**
-   * AES-256-GCM keys: 32 bytes, or a `CryptoKey`, or a promise of a key, such as `browserKey()`. The first key seals the record; each of them can open
-   * it. Steps of the store wait for promises. While one is missing, or if it rejects, the record is left alone, as if the store were down. Without keys
-   * the store keeps tokens readable, and reports one anomaly.
+   * AES-256-GCM keys: 32 bytes, or a `CryptoKey`, or a promise of a key, such as `browserKey()`. The first key seals the record; each of them can open it.
+   * Steps of the store wait for promises. While one is pending, or if it rejects, the record is left alone, as if the store were unavailable. Without keys
+   * the store keeps tokens unencrypted, and reports one anomaly.
    */
   encryptionKeys?: readonly (EncryptionKey | PromiseLike<EncryptionKey>)[] | undefined
   /**
-   * Longest wait for one step of the register, ms. Default 250. Four times this for the first claim of an owner without a token, for a login and for a
-   * logout.
+   * Longest wait for one step of the register, ms. Default 250. Four times this for the first lease request of an owner without a token, for a login and for
+   * a logout.
    */
   commandTimeoutMs?: number | undefined
-  /** While the store is down: `private`: each process obtains its own tokens; `fail`: `ERR_STORE_UNAVAILABLE`. Default `private`. */
+  /** While the store is unavailable: `private`: each process obtains its own tokens; `fail`: `ERR_STORE_UNAVAILABLE`. Default `private`. */
   onUnavailable?: 'private' | 'fail' | undefined
 }
 
@@ -76,9 +76,9 @@ export function checkedShared({
 
 /**
  * @param options Own members only.
- * @param reasonOf Says why a step of the register failed, without secrets.
- * @param isAlone Whether this process has no store now that others could have.
- * @param NotifiedOf For registers that can say whether they watch (`isWatching`). Pages do without.
+ * @param reasonOf Describes why a step of the register failed, without secrets.
+ * @param isAlone Whether this process currently has no store that others could share.
+ * @param NotifiedOf For registers that report whether they watch (`isWatching`). Not loaded in pages.
  */
 export function storeOn(
   register: TokenRegister,

@@ -2,33 +2,33 @@ import type { Clock } from '../core/clock.ts'
 import { setDeadline } from '../core/deadline.ts'
 import { NoReply } from './reason.ts'
 
-/** So many steps of a store are in flight at first. */
+/** The initial number of concurrent steps. */
 const FIRST = 4
-/** So many remain: one step without an answer must not keep all others waiting. */
+/** The lowest limit: one step without a response must not block all others. */
 const FEWEST = 2
-/** So many steps of a store are in flight at most, if the register does not tell how many it serves at once. */
+/** The highest limit, if the register does not state its capacity. */
 const MOST = 50
-/** So many while nothing is answered: each may hold a connection of the application's pool, behind a locked table or a dead connection. */
+/** The limit while nothing responds: each step may hold a connection of the application's pool, behind a locked table or a dead connection. */
 const MOST_IN_SILENCE = 4
-/** This long after it was sent, a step without an answer no longer counts. A pool may need several steps to reach a connection that works. */
+/** How long a step without a response counts. A pool may need several steps to reach a working connection. */
 const FORGOTTEN_AFTER_MS = 5_000
-/** A few turns of the loop that take longer show that the process is busy: answers may wait in its sockets. */
+/** Event-loop turns that take longer show that the process is busy: responses may wait in its sockets. */
 const BUSY_MS = 10
-/** A busy process waits for answers so much longer than its limit, at most. */
+/** How much longer than its limit a busy process waits for responses, at most. */
 const LONGEST_BUSY_MS = 10_000
 
-/** How many steps of all stores were answered: while a busy process reads answers, there may be more. */
-let answersOfProcess = 0
+/** The number of responses of all stores: while a busy process reads responses, there may be more. */
+let responsesOfProcess = 0
 
 interface Limit<Value> {
   readonly clock: Clock
-  /** Counts from sending, not from the place in the queue. */
+  /** Counts from sending, not from queueing. */
   readonly ms: number
-  /** What counts as slow is measured by this, ms. Default `ms`: a patient step has a longer limit. */
+  /** The limit that decides what is slow, ms. Default `ms`: a patient step has a longer limit. */
   readonly usualMs?: number
-  /** This step ends what another began: it is sent before others. */
+  /** The step ends what another one began, so it is sent before others. */
   readonly isUrgent?: boolean
-  /** The answer came after the limit. */
+  /** Called if the response came after the limit. */
   readonly onLate?: ((value: Value) => void) | undefined
 }
 
@@ -40,17 +40,16 @@ interface Queued {
 interface InFlight {
   readonly sentAt: number
   readonly forgottenAt: number
-  /** It has passed its limit. */
+  /** The step has passed its limit. */
   isLate: boolean
 }
 
 /**
- * Sends the steps of one store: as many at once as the register can do. A limit counts from sending. So a register that gets more steps than it can
- * do would answer all of them too late, and would still execute each one: work without progress.
+ * Limits the concurrent steps of one store to what the register can do. Timeouts count from sending, so a register with more steps than it can do would
+ * respond to all of them too late, and would still execute each one.
  *
- * The number grows by one when all places were in use and as many steps were answered in less than half of their limit. It shrinks by one when an
- * answer takes more than three quarters of the limit, and to a half when a step has no answer in time. That step keeps its place, because the register
- * may still be at work on it.
+ * The limit grows by one if all places were in use and as many steps had a response within half of their timeout. It shrinks by one if a response takes more
+ * than three quarters of the timeout, and to a half if a step has no response in time. That step keeps its place, because the register may still execute it.
  */
 export class Steps {
   readonly #inFlight = new Set<InFlight>()
@@ -58,18 +57,18 @@ export class Steps {
   readonly #urgent: Queued[] = []
   readonly #queued: Queued[] = []
   #most: number
-  /** Quick answers since `#most` has changed. */
+  /** The number of fast responses since `#most` changed. */
   #quick = 0
-  /** Steps that were sent before tell of an earlier `#most`. */
+  /** Steps sent before this instant reflect an earlier `#most`. */
   #changedAt = -1
-  #answers = 0
-  /** A step had no answer, and no other has had one since it was sent. */
+  #responses = 0
+  /** A step had no response in time, and no other step has had one since it was sent. */
   #isSilent = false
-  /** The silence has lasted for the limit of one more step: nobody waits for a place any more. */
+  /** The silence has lasted for the timeout of one more step: steps no longer queue. */
   #isLong = false
   #cancelSilence: () => void = () => undefined
 
-  /** @param capacity How many steps the register serves at once. */
+  /** @param capacity How many steps the register can run at once. */
   constructor(capacity = MOST) {
     this.#capacity = Math.min(capacity, MOST)
     this.#most = Math.min(FIRST, this.#capacity)
@@ -79,10 +78,10 @@ export class Steps {
   run<Value>(step: () => Promise<Value>, limit: Limit<Value>): Promise<Value> {
     const { clock, ms, isUrgent = false } = limit
     return new Promise((resolve, reject) => {
-      const fail = () => reject(new NoReply(`no answer within ${ms} ms`))
+      const fail = () => reject(new NoReply(`no response within ${ms} ms`))
       const send = () => void this.#send(step, limit, fail).then(resolve, reject)
       if (this.#hasPlace(clock)) send()
-      else if (this.#isLong) reject(new NoReply(`the last ${this.#inFlight.size} steps have no answer yet`))
+      else if (this.#isLong) reject(new NoReply(`the last ${this.#inFlight.size} steps have had no response yet`))
       else (isUrgent ? this.#urgent : this.#queued).push({ send, fail })
     })
   }
@@ -92,7 +91,7 @@ export class Steps {
     const own = { sentAt, forgottenAt: sentAt + Math.max(FORGOTTEN_AFTER_MS, 2 * ms), isLate: false }
     this.#inFlight.add(own)
     const isFull = this.#inFlight.size >= this.#most
-    const answersBefore = this.#answers
+    const responsesBefore = this.#responses
     const pending = step()
     const cancel = setPatientDeadline(clock, ms, () => {
       fail()
@@ -100,19 +99,19 @@ export class Steps {
       pending.then(onLate, () => undefined)
       this.#change(own, Math.max(Math.min(FEWEST, this.#capacity), this.#most >> 1), clock)
       clock.setTimer(() => this.#sendQueued(clock), own.forgottenAt - clock.monotonicNow())
-      if (this.#answers === answersBefore && !this.#isSilent) this.#beSilent(clock, ms)
+      if (this.#responses === responsesBefore && !this.#isSilent) this.#beSilent(clock, ms)
     })
-    const answered = () => {
+    const responded = () => {
       cancel()
       this.#inFlight.delete(own)
       this.#isSilent = this.#isLong = false
       this.#cancelSilence()
-      this.#answers += 1
-      answersOfProcess += 1
+      this.#responses += 1
+      responsesOfProcess += 1
       this.#learn(own, isFull, usualMs, clock)
       this.#sendQueued(clock)
     }
-    pending.then(answered, answered)
+    pending.then(responded, responded)
     return pending
   }
 
@@ -122,7 +121,7 @@ export class Steps {
       if (this.#most > FEWEST) this.#change(own, this.#most - 1, clock)
     } else if (tookMs <= usualMs / 2) {
       this.#quick += 1
-      // Never more than were answered in time before.
+      // Never more than had responses in time before.
       if (isFull && this.#quick > this.#most) this.#change(own, Math.min(this.#most + 1, this.#capacity), clock)
     }
   }
@@ -146,12 +145,12 @@ export class Steps {
     const now = clock.monotonicNow()
     for (const one of this.#inFlight) if (one.forgottenAt <= now) this.#inFlight.delete(one)
     if (this.#isSilent) return this.#inFlight.size < Math.min(MOST_IN_SILENCE, this.#capacity)
-    // While others are answered, one at a time may go beside those that are late.
+    // While other steps have responses, one at a time may run beside the late ones.
     const late = [...this.#inFlight].filter(({ isLate }) => isLate).length
     return this.#inFlight.size < Math.max(this.#most, late + 1)
   }
 
-  /** Who waits for a place need not wait for each step before. But one late step of a busy machine is no outage for all of them. */
+  /** Fails queued steps together instead of one after another. A single late step of a busy machine is no outage for all of them. */
   #beSilent(clock: Clock, ms: number): void {
     this.#isSilent = true
     this.#sendQueued(clock)
@@ -163,21 +162,21 @@ export class Steps {
 }
 
 /**
- * An answer that has arrived counts, however late a busy process reads it: a slow process is no outage of the store. The process is busy if a few turns
- * of its loop take long. It then waits as long as it reads answers.
+ * Sets a deadline that tolerates a busy process: a response that has arrived counts, however late it is read. The process is busy if a few turns of its event
+ * loop take long. The deadline is then extended as long as responses are being read.
  */
 function setPatientDeadline(clock: Clock, ms: number, onPassed: () => void): () => void {
   const endAt = clock.monotonicNow() + ms + LONGEST_BUSY_MS
-  let answersBefore = answersOfProcess
-  const look = (isBusy: boolean) => {
-    const lookedAt = clock.monotonicNow()
-    if (!isBusy || answersBefore === answersOfProcess || lookedAt >= endAt) {
+  let responsesBefore = responsesOfProcess
+  const check = (isBusy: boolean) => {
+    const checkedAt = clock.monotonicNow()
+    if (!isBusy || responsesBefore === responsesOfProcess || checkedAt >= endAt) {
       onPassed()
       return
     }
-    answersBefore = answersOfProcess
-    cancel = setDeadline(clock, 0, () => look(clock.monotonicNow() - lookedAt > BUSY_MS))
+    responsesBefore = responsesOfProcess
+    cancel = setDeadline(clock, 0, () => check(clock.monotonicNow() - checkedAt > BUSY_MS))
   }
-  let cancel = setDeadline(clock, ms, () => look(true))
+  let cancel = setDeadline(clock, ms, () => check(true))
   return () => cancel()
 }

@@ -25,10 +25,10 @@ export interface SharedSettings {
   readonly epochs: Map<string, number>
 }
 
-/** What the register holds. */
+/** The content of the register. */
 export interface StoredReading extends RegisterReading, Stored {}
 
-/** What the register held when it was last read or written. */
+/** The content of the register when it was last read or written. */
 interface Known {
   readonly text: string | undefined
   readonly state: RecordState | undefined
@@ -41,30 +41,30 @@ interface Replacing extends Known {
   readonly state: RecordState
 }
 
-export type Step<Answer> = (state: RecordState | undefined, reading: Reading) => Change<Answer>
+export type Step<Result> = (state: RecordState | undefined, reading: Reading) => Change<Result>
 
-export interface How<Answer> {
-  /** What this owner has written last, in place of a reading. */
+export interface How<Result> {
+  /** What this owner wrote last, used instead of a reading. */
   readonly from?: Known | undefined
-  /** How many times `commandTimeoutMs` a step may take. Default 1. */
+  /** Factor on `commandTimeoutMs`. Default 1. */
   readonly patience?: number
   readonly isOfLease?: boolean
-  /** The step may take the place of a record that cannot be read, although it may be that of a login. */
+  /** The step may replace a record that cannot be read, although it may hold a login. */
   readonly replacesAny?: boolean
-  /** The register has executed the step, but its answer came too late. */
-  readonly onLate?: (answer: Answer) => void
+  /** The register has executed the step, but its response came too late. */
+  readonly onLate?: (result: Result) => void
 }
 
-/** Each failed attempt means that another owner's succeeded. */
+/** Each failed attempt means that another owner's attempt succeeded. */
 const MAX_ATTEMPTS = 16
 const MOST_EPOCHS = 1_000
 const DAY_MS = 24 * 60 * 60 * 1_000
-/** A hundred years. Databases refuse longer times, and the end of a stop is Infinity. */
+/** A hundred years. Databases reject longer times, and the end of a stop is Infinity. */
 const LONGEST_MS = 36_525 * DAY_MS
 
 /**
- * The state of one account in a register. Each step reads the text, applies a rule of the record, and replaces the text; if another owner was faster,
- * the step starts again. It rejects if the register does not answer in time. A `replace` that is executed twice changes nothing more.
+ * The state of one account in a register. Each step reads the text, applies a rule of the record, and replaces the text; if another owner was faster, the
+ * step starts again. It rejects if the register does not respond in time. A `replace` that is executed twice has no further effect.
  */
 export class StoredState {
   readonly #settings: SharedSettings
@@ -72,9 +72,9 @@ export class StoredState {
   readonly #reports: StoreReports
   /** Its key in the register. */
   readonly key: Promise<string>
-  /** What the last step of this owner, `overlap` excepted, has written. The owner settles a claim from it, without reading again. */
+  /** What the last step of this owner, except `overlap`, has written. The owner completes a lease from it, without reading again. */
   known: Known | undefined
-  /** Only a person can obtain: a record that cannot be read may hold their login. */
+  /** Only a user can obtain, so a record that cannot be read may hold a login. */
   isOfLogin = false
   #isEpochUnknown = false
   /** The newest record that this owner has seen. */
@@ -88,8 +88,8 @@ export class StoredState {
     this.key = digestOf('SHA-256', key).then((digest) => `{${settings.prefix}:${digest.slice(0, 32)}}`)
   }
 
-  /** @param how.isOfClaim False for `overlap`, which runs beside the claims of this owner: its text must not become `#known`. */
-  async change<Answer>(step: Step<Answer>, how: How<Answer> = {}): Promise<Answer> {
+  /** @param how.isOfLease False for `overlap`, which runs beside the leases of this owner: its text must not become `known`. */
+  async change<Result>(step: Step<Result>, how: How<Result> = {}): Promise<Result> {
     const { writing } = this.#settings
     if (!this.#settings.keyRing.isKnown) await this.#keysKnown(how.patience)
     const key = await this.key
@@ -97,25 +97,25 @@ export class StoredState {
     for (let attempts = 0; attempts < MAX_ATTEMPTS; known = undefined) {
       known ??= await this.#read(key, how)
       const current = known.state && withSeen(known.state, this.seen, known.reading)
-      // What this owner writes back, or has seen of a loss, is for the others, too.
+      // What this owner restores, or has seen of a loss, must also reach the others.
       const isMended = current?.pair !== known.state?.pair
-      const { state = isMended ? current : undefined, result: answer } = step(current, known.reading)
-      if (!state) return answer
+      const { state = isMended ? current : undefined, result: result } = step(current, known.reading)
+      if (!state) return result
       const other = writing.get(key)
       if (other) {
         await other
         continue
       }
-      const replacing = this.#replace(key, { ...known, state }, how, () => how.onLate?.(answer))
+      const replacing = this.#replace(key, { ...known, state }, how, () => how.onLate?.(result))
       const end = () => void writing.delete(key)
       writing.set(key, replacing.then(end, end))
-      if (await replacing) return answer
+      if (await replacing) return result
       attempts += 1
     }
     throw new NoReply(`the record changed ${MAX_ATTEMPTS} times in a row`)
   }
 
-  /** @throws {ForeignRecord} if the record cannot be read, and may be that of a login. */
+  /** @throws {ForeignRecord} if the record cannot be read, and may hold a login. */
   async #read(key: string, { patience, replacesAny = false }: How<never>): Promise<Known> {
     const { register, keyRing, steps, reads } = this.#settings
     const stored = await reads.run(`${key} ${patience}`, async () => {
@@ -124,7 +124,7 @@ export class StoredState {
     })
     if (stored.flaw !== undefined && this.isOfLogin && !replacesAny) throw new ForeignRecord(stored.flaw)
     this.#report(stored)
-    // To the rules, an epoch that nobody may know is none.
+    // To the rules, an epoch that may not be read is absent.
     const epoch = stored.epoch ?? undefined
     const reading = { now: stored.now, epoch, epochAt: stored.epochAt ?? this.#seenAt(epoch, stored.now) }
     this.#see(stored.state)
@@ -147,9 +147,9 @@ export class StoredState {
   }
 
   #report({ state, flaw, epoch }: StoredReading): void {
-    const report = (...told: Parameters<StoreReports['anomaly']>) => this.#reports.anomaly(...told)
+    const report = (...anomaly: Parameters<StoreReports['anomaly']>) => this.#reports.anomaly(...anomaly)
     if (flaw !== undefined) report('stored-tokens-unusable', `The shared token record counts as absent: ${flaw}`)
-    // Once: it does not change from one minute to the next.
+    // Reported once: permissions rarely change.
     if (epoch === null && !this.#isEpochUnknown) report('store-epoch-unknown', UNKNOWN_EPOCH)
     this.#isEpochUnknown ||= epoch === null
     const { pair, epoch: writtenIn } = state ?? {}
@@ -158,7 +158,7 @@ export class StoredState {
       report('store-restored', RESTORED)
   }
 
-  /** @param after Has the text and the clock of the last reading, and the state that takes its place. */
+  /** @param after The text and the clock of the last reading, with the new state. */
   async #replace(key: string, after: Replacing, how: How<never>, onLate: () => void): Promise<boolean> {
     const { register, steps, keyRing } = this.#settings
     const { state, reading, text: expected } = after
@@ -170,7 +170,7 @@ export class StoredState {
     }
     const late = (replaced: boolean) => {
       if (!replaced) return
-      // The answer came late, but the register holds the text now.
+      // The response came late, but the register holds the text now.
       stored()
       onLate()
     }
@@ -180,7 +180,7 @@ export class StoredState {
     return replaced
   }
 
-  /** @throws {ForeignRecord | NoReply} if the keys cannot be used, or do not come: then nobody may touch the record. */
+  /** @throws {ForeignRecord | NoReply} if the keys are unusable or still pending: then the record must not be touched. */
   async #keysKnown(patience?: number): Promise<void> {
     const atLimit = () => new NoReply('encryptionKeys: the promise of a key has not settled')
     try {
@@ -195,7 +195,7 @@ export class StoredState {
     return { clock: this.#clock, ms: usualMs * patience, usualMs }
   }
 
-  /** @returns `known`, with the clock of the register carried forward to now. */
+  /** @returns `known`, with the clock of the register advanced to now. */
   #carried(known: Known): Known {
     const at = this.#clock.monotonicNow()
     const { now } = known.reading
@@ -204,7 +204,7 @@ export class StoredState {
 }
 
 const UNKNOWN_EPOCH =
-  'The shared token store may not say whether it has lost writes: a refresh token of a restored record may be presented again. ' +
+  'The shared token store is not permitted to report whether it has lost writes: a refresh token of a restored record may be presented again. ' +
   'For Redis, grant the user +info; for PostgreSQL, the functions pg_current_wal_lsn and pg_walfile_name'
 const RESTORED =
   'The shared token store has failed over, or was restored from a copy, and may have lost writes. No action is needed: processes with newer tokens write ' +

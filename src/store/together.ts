@@ -5,8 +5,8 @@ interface Flight<Value> {
 }
 
 /**
- * What several owners of one account in one process do together. A call that comes while a run is under way shares the next run. That one begins after
- * the call, so no answer is older than its question.
+ * Shares runs among the owners of one account in one process. A call during a run shares the next run, which begins after the call, so no result is older
+ * than its call.
  */
 export class Together<Value> {
   readonly #flights = new Map<string, Flight<Value>>()

@@ -3,8 +3,8 @@ import type { Clock } from '../core/clock.ts'
 const GAP_MS = 3_000
 
 /**
- * Exchanges that were made without the record, and that the record does not know of. `tell` notes them there: at once, and again until it succeeds,
- * because another owner may present the shared refresh token as soon as the store is back.
+ * Tracks exchanges that were made without the record, and reports them to it: at once, and again until that succeeds, because another owner may present the
+ * shared refresh token as soon as the store is available again.
  */
 export class UnreportedExchanges {
   readonly #report: () => Promise<void>
@@ -19,23 +19,23 @@ export class UnreportedExchanges {
     this.#clock = clock
   }
 
-  /** How many exchanges were made without the record; 0: the record knows of all of them. */
+  /** How many exchanges were made without the record; 0: all of them are reported. */
   get pending(): number {
     return this.#made > this.#reported ? this.#made : 0
   }
 
-  /** The record knows of the first `made` exchanges. */
+  /** The record has the first `made` exchanges. */
   confirm(made: number): void {
     this.#reported = Math.max(this.#reported, made)
   }
 
-  /** Counts one exchange that is made without the record, and tells the record of it. */
+  /** Counts one exchange without the record, and reports it. */
   add(): void {
     this.#made += 1
     if (!this.#isReporting) void this.#keepReporting()
   }
 
-  /** Stops telling the record. */
+  /** Stops reporting. */
   close(): void {
     this.#reported = Infinity
     this.#cancelPause()

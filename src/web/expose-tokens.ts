@@ -153,7 +153,10 @@ class Server {
     const isOfOther = needsLogin && !isSame(login, this.#login)
     if (rule?.otherwise === 'nothing' && isOfOther) return { work: Promise.resolve(NOTHING) }
     const work = async () => {
-      if (!rule) throw new TypeError(`The worker knows no ${name}: its script is of another release of axios-evergreen`)
+      if (!rule)
+        throw new TypeError(
+          `The worker does not support ${name}: its script is from another release of axios-evergreen`,
+        )
       if (rule.otherwise !== 'refused') return rule.run(given as never)
       if (isOfOther) throw loginEnded()
       const value = await rule.run(given as never)

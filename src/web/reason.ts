@@ -1,6 +1,6 @@
 import { NoReply } from '../store/reason.ts'
 
-export const NO_ANSWER = 'IndexedDB gives no answer: load the page again, or start the browser again'
+export const NO_ANSWER = 'IndexedDB does not respond: reload the page, or restart the browser'
 
 const CURES: Readonly<Record<string, string>> = {
   QuotaExceededError: 'the storage of this site is full: free some of it',

@@ -41,7 +41,7 @@ export class Link {
         else resolve(message)
       })
       port.addEventListener('close', () => {
-        reject(noAnswer('ended before it answered'))
+        reject(noAnswer('ended before it responded'))
         if (port === this.#events) this.onLost()
       })
     })
@@ -51,7 +51,7 @@ export class Link {
       clock: systemClock,
       ms,
       holdsProcess: true,
-      atLimit: () => noAnswer('did not answer in time'),
+      atLimit: () => noAnswer('did not respond in time'),
     }
     return withinLimit(answered, limit)
       .then((answer) => {

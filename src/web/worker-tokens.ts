@@ -172,7 +172,10 @@ export class WorkerTokens implements LoginManager {
     const generation = name === 'replace' ? this.#login.generations.first : this.#login.generations.current
     const caller: Caller = { name, ms, given: { ...given, maxWaitMs: ms }, generation, hasLeft: false }
     const atLimit = () =>
-      new TokenError('ERR_WAIT_TIMEOUT', 'The worker gave no access token within the time that this caller can wait')
+      new TokenError(
+        'ERR_WAIT_TIMEOUT',
+        'The worker returned no access token within the time that this caller can wait',
+      )
     try {
       return await withinLimit(this.#askFor(caller), { clock: systemClock, ms, signal, atLimit })
     } finally {

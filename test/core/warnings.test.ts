@@ -88,7 +88,7 @@ describe('given a mistake that a manager tells of (F191)', () => {
     }
     await settle()
     expect(warnings.map(({ code, message }) => [code, message])).toEqual([
-      ['tokens-unencrypted', 'Tokens are stored readable: the store has no encryptionKeys'],
+      ['tokens-unencrypted', 'Tokens are stored unencrypted: the store has no encryptionKeys'],
       ['store-unavailable', 'The shared token store is unavailable (the client failed)'],
     ])
   })

@@ -40,7 +40,7 @@ describeSharedPostgres('given a pool of pg whose connections have gone silent', 
     let renewals = 0
     for (; !(await isStored()); renewals += 1) await tokens.renew()
 
-    expect(reports).toEqual([expect.stringMatching(/no answer within (\d+ ms|query_timeout)/)])
+    expect(reports).toEqual([expect.stringMatching(/no response within (\d+ ms|query_timeout)/)])
     // Each step that fails leaves one dead connection fewer.
     expect(renewals).toBeLessThanOrEqual(DEAD + 1)
     await tokens.close()

@@ -26,7 +26,7 @@ async function reasons(client: PostgresClient, table?: string): Promise<string[]
   for (const step of steps) told.push(await step().then(() => 'none', reasonOf))
   return told
 }
-const ANSWER = 'query(text, values) must answer { rows } of objects, with texts as strings'
+const ANSWER = 'query(text, values) must return { rows } of objects, with text as strings'
 const three = (reason: string) => [reason, reason, reason]
 
 describePostgres('given a register in PostgreSQL, and trouble with it', () => {
@@ -42,7 +42,7 @@ describePostgres('given a register in PostgreSQL, and trouble with it', () => {
   it('when the table is another one, then the reason says so', async () => {
     await world.admin.query('CREATE TABLE other (key text PRIMARY KEY)')
     expect(await reasons(world.pool(), 'other')).toEqual(
-      three('42703: the table has other columns than createTableStatement() makes'),
+      three('42703: the table does not have the columns of createTableStatement()'),
     )
   })
 
@@ -68,7 +68,7 @@ describePostgres('given a register in PostgreSQL, and trouble with it', () => {
 
   it('when the password is wrong, or there is none, then the reason says so and nothing more (F151)', async () => {
     await world.admin.query(`CREATE ROLE guarded; CREATE ROLE careful LOGIN PASSWORD 'right' IN ROLE guarded`)
-    const refused = '28P01: the server refused the password'
+    const refused = '28P01: the server rejected the password'
     expect(await reasons(world.pool({ connectionString: as('careful', SECRET) }))).toEqual(three(refused))
     const missing = 'the password is missing or cannot be used'
     expect(await reasons(world.pool({ connectionString: as('careful') }))).toEqual(three(missing))
@@ -78,7 +78,7 @@ describePostgres('given a register in PostgreSQL, and trouble with it', () => {
   })
 
   it.each([
-    ['role', /evergreen@/, 'nobody@', '28000: the server does not let this role in, correct the role, or pg_hba.conf'],
+    ['role', /evergreen@/, 'nobody@', '28000: the server rejects this role, check the role and pg_hba.conf'],
     ['database', /postgres$/, 'elsewhere', '3D000: the database does not exist, correct its name'],
   ])('when there is no such %s, then the reason says so', async (_, right, wrong, reason) => {
     expect(await reasons(world.pool({ connectionString: world.url.replace(right, wrong) }))).toEqual(three(reason))
@@ -87,7 +87,7 @@ describePostgres('given a register in PostgreSQL, and trouble with it', () => {
   it('when no connection is left for the role, then the reason says what to change', async () => {
     await world.admin.query('CREATE ROLE crowded LOGIN CONNECTION LIMIT 0')
     const reason =
-      '53300: no connection is left, make the pools smaller, or raise max_connections or the limit of the role'
+      '53300: no connection is available, make the pools smaller, or raise max_connections or the limit of the role'
     expect(await reasons(world.pool({ connectionString: as('crowded') }))).toEqual(three(reason))
   })
 
@@ -99,10 +99,10 @@ describePostgres('given a register in PostgreSQL, and trouble with it', () => {
   })
 
   it.each([
-    ['lock_timeout', '55P03: the row is locked for too long, look for open transactions, or raise lock_timeout'],
+    ['lock_timeout', '55P03: the row has been locked for too long, check for open transactions, or raise lock_timeout'],
     [
       'statement_timeout',
-      '57014: the statement was cancelled, look for locks on the table, or raise statement_timeout',
+      '57014: the statement was cancelled, check for locks on the table, or raise statement_timeout',
     ],
   ])('when %s ends a step, then the reason says so, and the next step succeeds', async (setting, reason) => {
     const register = postgresRegister(world.pool({ options: `-c ${setting}=50` }))
@@ -124,7 +124,7 @@ describePostgres('given a register in PostgreSQL, and trouble with it', () => {
     const register = postgresRegister(pool)
     let reason = 'none'
     while (!reason.startsWith('57P03')) reason = await register.read(KEY).then(() => 'none', reasonOf)
-    expect(reason).toBe('57P03: the server starts or stops')
+    expect(reason).toBe('57P03: the server is starting up or shutting down')
     await client.end()
     await pool.end()
     await server.stop()

@@ -77,7 +77,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     expect(world.source.kinds).toBe('obtain obtain')
     expect(tokens.peekAccessToken()).toBe('access-2')
     expect(told.storeUnavailable).toEqual([
-      { message: 'The shared token store is unavailable (no answer within 250 ms)' },
+      { message: 'The shared token store is unavailable (no response within 250 ms)' },
     ])
     proxy.replies('pass')
     await proxy.stop()
@@ -201,13 +201,13 @@ describeRedis('given a shared record, and trouble with it', () => {
   })
 
   it.each([
-    ['NOAUTH: the client gave no password, or a wrong one', [['CONFIG', 'SET', 'requirepass', 's3cret']], ['RESET']],
+    ['NOAUTH: the client sent no password, or a wrong one', [['CONFIG', 'SET', 'requirepass', 's3cret']], ['RESET']],
     [
-      'NOREPLICAS: the server takes no writes with so few replicas, look at them, and at min-replicas-to-write',
+      'NOREPLICAS: the server rejects writes with so few replicas, check them and min-replicas-to-write',
       [['CONFIG', 'SET', 'min-replicas-to-write', '1']],
       ['PING'],
     ],
-    ['OOM: the server is full, give it memory (maxmemory)', [['CONFIG', 'SET', 'maxmemory', '1']], ['PING']],
+    ['OOM: the server is out of memory, raise maxmemory', [['CONFIG', 'SET', 'maxmemory', '1']], ['PING']],
     ['READONLY: the server is a replica, connect to the primary', [['REPLICAOF', '127.0.0.1', '1']], ['PING']],
   ])(
     'when Redis answers %s, then the event says what to do, the store is unavailable and nothing counts as empty (F151, F152)',

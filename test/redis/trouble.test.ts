@@ -81,7 +81,7 @@ describe('given something that is no client as it is given', () => {
     ['words', () => ['a', 'b', 'c']],
   ])('when it answers with %s, then the event says so (F181)', async (_, command) => {
     expect(await reasonWith({ command: async (args) => command(args) })).toBe(
-      'the client must answer with the reply of Redis, unchanged',
+      'the client must return the reply of Redis unchanged',
     )
   })
 })
@@ -165,7 +165,7 @@ describeRedis('given a client that cannot reach its server', () => {
     const server = await startRedis({ args: ['--requirepass', 'right'] })
     const { client, end } = persistent(server.url.replace('//', `//:${SECRET}@`))
     expect(await reasonWith(client, 'connects')).toMatch(
-      /(NOAUTH: the client gave no password, or a wrong one)|(WRONGPASS: the server refused the user or the password)/,
+      /(NOAUTH: the client sent no password, or a wrong one)|(WRONGPASS: the server rejected the user or the password)/,
     )
     await end()
     await server.stop()
@@ -174,7 +174,7 @@ describeRedis('given a client that cannot reach its server', () => {
   it('when nobody is at its address, then the event has the code of the system (F131)', async () => {
     const { client, end } = persistent('redis://127.0.0.1:1')
     expect(await reasonWith(client, 'connects')).toBe(
-      'no answer within 1000 ms; the client has no connection (ECONNREFUSED)',
+      'no response within 1000 ms; the client has no connection (ECONNREFUSED)',
     )
     await end()
   })

@@ -139,7 +139,7 @@ const manager = (file: string, rest = '') => `
     [
       'no database',
       (file) => writeFileSync(file, 'text, '.repeat(1_000), { mode: 0o644 }),
-      'NOTADB: the file is no SQLite database: name another file',
+      'NOTADB: the file is not an SQLite database: name another file',
     ],
     ['a folder', (file) => mkdirSync(file), 'EISDIR: file is a folder'],
   ])('when it is %s, then the reason says so, and it is left as it was (F141)', async (name, make, reason) => {

@@ -109,12 +109,12 @@ describeSqlite('given a database of better-sqlite3', () => {
     [
       'is no database',
       (file) => writeFileSync(file, 'no database, '.repeat(1_000)),
-      /^NOTADB: the file is no SQLite database/,
+      /^NOTADB: the file is not an SQLite database/,
     ],
     [
       'has a table of another shape',
       (file) => open(file).exec('CREATE TABLE evergreen_tokens (key TEXT PRIMARY KEY, other TEXT)'),
-      /^the table has other columns than this store makes$/,
+      /^the table does not have the columns of this store$/,
     ],
   ])('when the file %s, then the reason says so (F141)', async (_, make, reason) => {
     const file = newFile()
@@ -128,7 +128,7 @@ describeSqlite('given a database of better-sqlite3', () => {
     database.exec('CREATE TABLE evergreen_tokens (key TEXT PRIMARY KEY, other TEXT)')
     const register = sqliteRegister(() => database, 20)
     for (const step of [() => register.read(KEY), () => register.read(KEY)])
-      expect(reasonOf(await outcome(step()))).toBe('the table has other columns than this store makes')
+      expect(reasonOf(await outcome(step()))).toBe('the table does not have the columns of this store')
     database.exec('BEGIN; DROP TABLE evergreen_tokens; COMMIT')
     expect(await register.replace(KEY, undefined, 'a', HOUR)).toBe(true)
   })

@@ -30,11 +30,11 @@ function start(own: (inner: MemoryRegister) => Own, options: Partial<TokenManage
 const reading = (changes: object) => (inner: MemoryRegister) => ({
   read: async (key: string) => ({ ...(await inner.read(key)), ...changes }),
 })
-const FORM = 'read(key) must give { value, now }, got'
+const FORM = 'read(key) must return { value, now }, got'
 const VALUE = 'value of read(key) must be a string or undefined, got'
 const NOW = 'now of read(key) must be epoch ms, got'
 const EPOCH = 'epoch of read(key) must be a string or undefined, got'
-const REPLACED = 'replace(…) must give true or false, got'
+const REPLACED = 'replace(…) must return true or false, got'
 
 describe('given a register of the user, with an answer that is wrong', () => {
   it.each<[string, string, (inner: MemoryRegister) => Own]>([

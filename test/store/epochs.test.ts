@@ -6,7 +6,9 @@ import { TOKENS, twoOwners } from '../support/two-owners.ts'
 
 const UNKNOWN = [
   'store-epoch-unknown',
-  expect.stringMatching(/^The shared token store may not say whether it has lost writes: .+ grant the user \+info/),
+  expect.stringMatching(
+    /^The shared token store is not permitted to report whether it has lost writes: .+ grant the user \+info/,
+  ),
 ]
 const RESTORED = [
   'store-restored',

@@ -95,7 +95,7 @@ describe('given the records that the releases have written (F297)', () => {
         const owner = names.slice(0, -1).reduce((value, one) => value[one] as Record<string, unknown>, changed)
         owner[names.at(-1)!] = [true]
         const text = JSON.stringify({ ...(JSON.parse(open) as object), box: JSON.stringify(changed) })
-        expect([path, await storedIn(text, KEY, OPEN)]).toEqual([path, { flaw: 'it was no token record' }])
+        expect([path, await storedIn(text, KEY, OPEN)]).toEqual([path, { flaw: 'it is not a token record' }])
       }
   })
 })

@@ -83,7 +83,9 @@ describe('given a store that has fallen silent', () => {
     await asked
     expect(register.sent).toBe(4)
     expect(await ask()).toContainEqual(
-      expect.objectContaining({ message: expect.stringContaining('the last 4 steps have no answer yet') as unknown }),
+      expect.objectContaining({
+        message: expect.stringContaining('the last 4 steps have had no response yet') as unknown,
+      }),
     )
     expect(register.sent).toBe(4)
     await clock.advance(3_000)

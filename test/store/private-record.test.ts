@@ -183,6 +183,6 @@ describe('given a record that this release cannot use', () => {
   it('when it is no record, then it counts as absent, and that is told', async () => {
     const { acquire, told } = await startWith({ box: '{}' })
     expect(await acquire()).toMatchObject({ missing: 'none-yet' })
-    expect(told()).toContain('The shared token record counts as absent: it was no token record')
+    expect(told()).toContain('The shared token record counts as absent: it is not a token record')
   })
 })

@@ -46,7 +46,7 @@ describe('given promises of encryption keys', () => {
     [
       'brings the id of another key',
       () => Promise.resolve(key(1)),
-      "encryptionKeys[1].id 'key-1' is taken by an earlier key",
+      "encryptionKeys[1].id 'key-1' is already used by an earlier key",
     ],
   ])(
     'when one %s, then the error says so, the record stays as it is, and the login serves here',

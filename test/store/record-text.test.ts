@@ -31,7 +31,7 @@ const shownOf = async (state: RecordState) => ((await written(state)) as unknown
 async function readBack(state: unknown) {
   return storedIn(JSON.stringify({ ...(await written(BARE)), box: JSON.stringify(state) }), KEY, OPEN)
 }
-const FLAW = { flaw: 'it was no token record' }
+const FLAW = { flaw: 'it is not a token record' }
 
 describe('given a record, when people look at it', () => {
   it('then it shows what the guide says: the version, a fingerprint, and when things end', async () => {

@@ -39,7 +39,7 @@ async function claimed() {
 describe('given new tokens that are stored', () => {
   it.each([
     ['answers after 200 ms', 200, 200],
-    ['gives no answer within 1 000 ms', 5_000, 1_000],
+    ['does not respond within 1 000 ms', 5_000, 1_000],
   ])('when the register %s, then they are older by that', async (_, takesMs, olderByMs) => {
     const { clock, register, record, claim: lease } = await claimed()
     register.takesMs = takesMs

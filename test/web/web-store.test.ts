@@ -20,7 +20,7 @@ function start(store: TokenStore) {
 describe('given a runtime without IndexedDB', () => {
   it.each([
     [undefined, /^This tab does not share its tokens: there is no IndexedDB here: use/],
-    [false, /^This tab does not share its tokens: the page is no secure context: serve it over https$/],
+    [false, /^This tab does not share its tokens: the page is not a secure context: serve it over https$/],
   ])(
     'when a page of which isSecureContext is %p uses webStore, then it has tokens, and is told why nobody else has them',
     async (isSecure, message) => {

@@ -685,7 +685,7 @@ it('given a thread of Node that has the manager, when it ends in the middle of a
   const tokens = page(await connectTokens(relay))
   expect(await failureOf(tokens.getAccessToken())).toMatchObject({
     code: 'ERR_WAIT_TIMEOUT',
-    message: expect.stringMatching(/ended before it answered/),
+    message: expect.stringMatching(/ended before it responded/),
   })
 })
 const STATE = {
@@ -731,7 +731,7 @@ describe('given what is posted to a worker by anybody', () => {
       port1.start()
       connect().postMessage({ 'axios-evergreen': { name, page: 'x' } }, [port2])
       expect(await answer).toMatchObject({
-        error: { name: 'TypeError', message: expect.stringContaining(`knows no ${name}`) },
+        error: { name: 'TypeError', message: expect.stringContaining(`does not support ${name}`) },
       })
       port1.close()
     },

@@ -216,7 +216,7 @@ export class Round {
     for (const [code, count] of Object.entries(failed)) tally.failed[code] = (tally.failed[code] ?? 0) + count
     tally.hung += pendingMs > HANGS_MS ? 1 : 0
     for (const { name, evidence, kind, message } of events) {
-      if (name === 'storeUnavailable' && message.includes('gives no answer')) this.isStorageSilent = true
+      if (name === 'storeUnavailable' && message.includes('does not respond')) this.isStorageSilent = true
       if (name === 'suspicious') tally.suspicious.push(evidence)
       if (name === 'storeUnavailable') tally.anomalies[name] = (tally.anomalies[name] ?? 0) + 1
       if (name === 'anomaly') tally.anomalies[kind] = (tally.anomalies[kind] ?? 0) + 1
