@@ -2,17 +2,19 @@ import { checkObject } from '../core/option-checks.ts'
 import { member } from '../core/thrown.ts'
 import { notifier } from '../store/notifier.ts'
 
-/** A connected `Client` of pg, for notifications only. Not one of a pool, which would give it to others. */
+/** A connected `Client` of pg, only for notifications. It must not come from a pool, which would share it. */
 export interface PostgresListener {
   query(text: string): Promise<unknown>
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- The library declares its events.
   on(event: any, listener: (...given: any[]) => void): unknown
 }
 
-/** Messages are keys. They hold no token. */
+/** Messages are keys. They hold no tokens. */
 export const CHANNEL = 'axios_evergreen'
 
-/** Listens when the first owner watches. pg does not connect again: after a loss owners check as if there were no listener. @throws {TypeError} naming the option. */
+/**
+ * Listens when the first owner watches. pg does not reconnect: after a loss, owners poll as if there were no listener. @throws {TypeError} naming the option.
+ */
 export function listening(listener: PostgresListener): ReturnType<typeof notifier> {
   checkObject('listener', listener)
   if (['query', 'on'].some((method) => typeof member(listener, method) !== 'function'))

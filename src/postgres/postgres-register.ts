@@ -4,10 +4,10 @@ import type { TokenRegister } from '../store/token-register.ts'
 import { CHANNEL, listening, type PostgresListener } from './listener.ts'
 import { DEFAULT_TABLE, quoted } from './table.ts'
 
-/** A `pg` Pool, or anything that runs one statement in a transaction of its own. */
+/** A `pg` Pool, or any object that runs each statement in its own transaction. */
 export interface PostgresClient {
   query(text: string, values: unknown[]): Promise<{ rows: readonly unknown[] }>
-  /** A Pool of pg tells here how many connections it has at most. The store sends no more statements at once. */
+  /** The `max` of a pg Pool is its number of connections. The store sends at most that many statements at once. */
   readonly options?: { readonly max?: number | undefined } | undefined
 }
 
@@ -19,9 +19,9 @@ interface Row {
 }
 
 /**
- * A register in PostgreSQL 12 or newer: one row of a table per key. Each step is one statement, so it happens completely or not at all.
+ * A register in PostgreSQL 12 or newer: one row of a table per key. Each step is one statement, so it is atomic.
  *
- * @param pool Must lead to the primary server: a replica returns old values.
+ * @param pool Must connect to the primary server: a replica returns old values.
  * @throws {TypeError} naming the option.
  */
 export function postgresRegister(
@@ -36,7 +36,7 @@ export function postgresRegister(
   )
   let isEpochRefused = false
 
-  /** @returns undefined if the client answers with anything else, which the store reports. */
+  /** @returns undefined if the client returns anything else, which the store reports. */
   async function rowsOf(text: string, values: unknown[]): Promise<readonly unknown[] | undefined> {
     return ((await pool.query(text, values)) as { rows: unknown[] } | undefined)?.rows
   }
@@ -49,7 +49,7 @@ export function postgresRegister(
         if (!EPOCH_DENIED.includes(codeOf(thrown))) throw thrown
       }
     const rows = await rowsOf(readWithoutEpoch, [key])
-    // What is refused was the epoch, and not the table.
+    // The epoch was denied, not the table.
     isEpochRefused = true
     return rows?.[0]
   }
@@ -87,22 +87,19 @@ function checkClient(pool: Partial<PostgresClient> | undefined): void {
     )
 }
 
-/** @returns undefined if the client does not tell. */
+/** @returns undefined if the client does not report it. */
 function connectionsOf({ options }: PostgresClient): number | undefined {
   const max: unknown = options?.max
   return typeof max === 'number' && Number.isInteger(max) && max >= 1 ? max : undefined
 }
 
-/**
- * The timeline of the server: a promotion and a recovery to a point in time begin a new one. Any role may ask for it. A replica refuses to answer
- * (55000).
- */
+/** The timeline of the server: a promotion and a point-in-time recovery begin a new one. Any role may read it. A replica rejects the function (55000). */
 const EPOCH = 'left(pg_walfile_name(pg_current_wal_lsn()), 8)'
 /** Not permitted; no such function; not supported by this service. */
 const EPOCH_DENIED = ['42501', '42883', '0A000']
 /**
- * At isolation levels above READ COMMITTED the slower of two concurrent statements fails with this code, and has stored nothing. At SERIALIZABLE the
- * faster statement may have changed another key of a small table.
+ * At isolation levels above READ COMMITTED, the slower of two concurrent statements fails with this code, and has stored nothing. At SERIALIZABLE, the faster
+ * statement may have changed another key of a small table.
  */
 const SERIALIZATION_FAILURE = '40001'
 

@@ -7,14 +7,14 @@ import type { PostgresListener } from './listener.ts'
 import { reasonOf } from './reason.ts'
 
 export interface PostgresStoreOptions extends SharedStoreOptions {
-  /** A `pg` Pool that leads to the primary server, or anything that runs one statement in a transaction of its own. */
+  /** A `pg` Pool that connects to the primary server, or any object that runs each statement in its own transaction. */
   pool: PostgresClient
-  /** Name of the table that `createTableStatement` makes, or `schema.table`. Default `evergreen_tokens`. */
+  /** Name of the table that `createTableStatement` creates, or `schema.table`. Default `evergreen_tokens`. */
   table?: string | undefined
   /**
-   * A connected `Client` of pg, only for notifications. Give it in all processes or in none. Steps that store then notify the channel `axios_evergreen` of
-   * their key, and an owner of a login checks the store when its key has changed, instead of every `renewal.maxStalenessMs`. End it after the manager.
-   * Default: none.
+   * A connected `Client` of pg, only for notifications. Pass it in all processes or in none. Steps that store then send their key on the channel
+   * `axios_evergreen`, and an owner of a login checks the store when its key has changed, instead of every `renewal.maxStalenessMs`. End it after the
+   * manager. Default: none.
    */
   listener?: PostgresListener | undefined
 }

@@ -17,7 +17,7 @@ const ADVICE = {
   '42P01': 'the table does not exist, run the statement that createTableStatement() returns',
 }
 
-/** Reasons for errors of the client `pg` that carry no code. */
+/** Reasons for errors of the client `pg` without a code. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^Cannot use a pool after calling end/, 'the pool is closed'],
   [/^Query read timeout$/, 'no response within query_timeout'],

@@ -2,11 +2,11 @@ import { shown } from '../core/option-checks.ts'
 
 export const DEFAULT_TABLE = 'evergreen_tokens'
 
-/** PostgreSQL truncates longer names: two names could then mean the same table. */
+/** PostgreSQL truncates longer names, so two names could refer to the same table. */
 const NAME = /^(?:[a-z_][a-z0-9_$]{0,62}\.)?[a-z_][a-z0-9_$]{0,62}$/i
 
 /**
- * The statement that makes the table in which `postgresStore` shares tokens. Put it in your migrations; it may be run again.
+ * The statement that creates the table in which `postgresStore` shares tokens. Add it to your migrations. It can be run repeatedly.
  *
  * @example
  * ```ts
@@ -15,14 +15,13 @@ const NAME = /^(?:[a-z_][a-z0-9_$]{0,62}\.)?[a-z_][a-z0-9_$]{0,62}$/i
  *
  * await new Pool().query(createTableStatement('auth.evergreen_tokens'))
  * ```
- * @param table Name of the table, or `schema.table`; the schema must exist. Capital letters count. Default `evergreen_tokens`.
+ * @param table Name of the table, or `schema.table`; the schema must exist. Case-sensitive. Default `evergreen_tokens`.
  * @returns `CREATE TABLE IF NOT EXISTS …`. The database user of the store needs SELECT, INSERT and UPDATE on that table. The store
- *   ignores rows whose `keep_until` has passed: delete them at any time.
- * @throws {TypeError} when `table` is no such name.
+ *   ignores rows whose `keep_until` has passed, so you can delete them at any time.
+ * @throws {TypeError} if `table` is not such a name.
  */
 export function createTableStatement(table: string = DEFAULT_TABLE): string {
-  // COLLATE "C": after an update of the system's locales, an index with another collation can be corrupt, and the key is then no
-  // longer unique.
+  // COLLATE "C": after an update of the system's locales, an index with another collation can be corrupt, and the key is then no longer unique.
   return `CREATE TABLE IF NOT EXISTS ${quoted(table)} (
   key text COLLATE "C" PRIMARY KEY,
   value text NOT NULL,

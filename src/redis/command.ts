@@ -14,13 +14,13 @@ export type RedisClient =
 /** Runs one command, with its key at index 3. */
 type Command = (args: [string, string, string, string, ...string[]]) => Promise<unknown>
 
-/** @throws {TypeError} when the client offers no way to run a command. */
+/** @throws {TypeError} if the client has no method to run a command. */
 export function commandOf(client: RedisClient): Command {
   checkObject('client', client)
   const [call, sendCommand, command] = ['call', 'sendCommand', 'command'].map((name) => member(client, name))
   if (isMethod(member(client, 'then'))) throw new TypeError('client is a promise: await it, and pass its result')
-  // The order of these checks matters. ioredis has a sendCommand too, but with other arguments. Both libraries have a method
-  // `command` for the Redis command COMMAND.
+  // The order of these checks matters. ioredis also has a sendCommand, but with other arguments. Both libraries have a method `command` for the Redis command
+  // COMMAND.
   if (isMethod(call)) return async (args) => call.apply(client, args)
   if (isMethod(sendCommand)) {
     const send = async (...args: unknown[]) => sendCommand.apply(client, args)
@@ -42,8 +42,8 @@ const isMethod = (value: unknown): value is Method => typeof value === 'function
 const LOADING_MS = 1_000
 
 /**
- * A Lua script. Redis runs it by its digest. One step of each client sends the text if Redis does not know the digest, and the others wait for that
- * step: otherwise each owner of a process that starts would send the text.
+ * A Lua script that Redis runs by its digest. If Redis does not know the digest, one step of each client sends the text, and the others wait for that step:
+ * otherwise each owner in a starting process would send the text.
  */
 export class Script {
   readonly #text: string
@@ -60,7 +60,7 @@ export class Script {
     const load = () => command(['EVAL', this.#text, '1', key, ...args])
     const byDigest = (otherwise: () => Promise<unknown>) =>
       command(evalsha).catch((thrown: unknown) => {
-        // GLIDE names it so, within a longer message.
+        // The second form is GLIDE's, within a longer message.
         if (!/^NOSCRIPT|- NoScriptError: /.test(messageOf(thrown))) throw thrown
         return otherwise()
       })
@@ -72,7 +72,7 @@ export class Script {
     return byDigest(async () => {
       if (!loaded()) return this.#loading(client, load())
       await loaded()
-      // This is another node of a cluster.
+      // Another node of the cluster.
       return byDigest(load)
     })
   }

@@ -5,7 +5,7 @@ import { ForeignReply, reasonIn, UNKNOWN_REASON } from '../store/reason.ts'
 const RIGHTS = 'grant the user +evalsha +eval +time +type +getrange +set +info, and the keys of the prefix'
 const CA = 'give the client the CA of the server (option ca of its tls)'
 
-/** Advice by error code, or by the word that names an error of Redis. */
+/** Advice by error code, or by the name of a Redis error. */
 const ADVICE = {
   BUSY: 'another script blocks the server',
   CLUSTERDOWN: 'the cluster does not serve this slot, check its nodes',
@@ -24,10 +24,10 @@ const ADVICE = {
   WRONGPASS: 'the server rejected the user or the password',
 }
 
-/** Why the connection of each client failed last. */
+/** Why the connection of each client last failed. */
 const troubles = new WeakMap<object, string>()
 
-/** Remembers the errors of a client's connection. By `errorMonitor`: for other listeners, or without any, nothing changes. */
+/** Remembers the connection errors of a client. With `errorMonitor`, nothing changes for other listeners, or if there are none. */
 export function watch(client: object): void {
   const { errorMonitor } = (builtinModule('node:events') ?? {}) as { errorMonitor?: symbol }
   const on = member(client, 'on')
@@ -36,7 +36,7 @@ export function watch(client: object): void {
   on.call(client, errorMonitor, (error: unknown) => troubles.set(client, reasonIn(error, ADVICE, nameIn)))
 }
 
-/** @returns Why a command failed or had no answer, without secrets. */
+/** @returns Why a command failed or had no response, without secrets. */
 export function reasonOf(thrown: unknown, client?: object): string {
   if (thrown instanceof ForeignReply) return 'the client must return the reply of Redis unchanged'
   const lacking = /'([\w|]{1,40})' command/.exec(messageOf(thrown))?.[1]
@@ -46,16 +46,16 @@ export function reasonOf(thrown: unknown, client?: object): string {
   return reason === UNKNOWN_REASON ? state : `${reason}; ${state}`
 }
 
-/** @returns The word that names an error of Redis, alone or within an error of a script: NOAUTH, READONLY, OOM, LOADING. */
+/** @returns The name of a Redis error, alone or within the error of a script: NOAUTH, READONLY, OOM, LOADING. */
 function nameIn(message: string): string | undefined {
-  // The first words are those of Valkey 8, the others those of Redis 7.0.
+  // The first form is Valkey 8's, the second Redis 7.0's.
   if (/ACL failure in script|The user executing the script can't run/.test(message)) return 'NOPERM'
-  // The first words are those of Redis, the others those of ioredis 5.
+  // The first form is Redis's, the second ioredis 5's.
   if (/\(P\|S\)SUBSCRIBE|subscriber mode/.test(message)) return 'SUBSCRIBED'
   return /(?:^-?|: -)([A-Z]{2,}) /.exec(message)?.[1]
 }
 
-/** @returns Why a client of node-redis (`isOpen`, `isReady`) or ioredis (`status`) cannot answer; undefined if the client is ready. */
+/** @returns Why a client of node-redis (`isOpen`, `isReady`) or ioredis (`status`) cannot respond; undefined if the client is ready. */
 function stateOf(client: object): string | undefined {
   const status = member(client, 'status') ?? 'ready'
   if (member(client, 'isOpen') === false || status === 'end')

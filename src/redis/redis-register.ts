@@ -3,21 +3,21 @@ import type { TokenRegister } from '../store/token-register.ts'
 import { CHANNEL, type RedisSubscriber, subscription } from './subscription.ts'
 import { commandOf, type RedisClient, Script } from './command.ts'
 
-/** No record is longer. Of a longer value, the script reads only enough to tell that it is no record. */
+/** The longest possible record. Of a longer value, the script reads only enough to recognise that it is no record. */
 const MAX_BYTES = 262_144
-/** The register remembers the epochs of so many keys at most. */
+/** The maximum number of keys whose epochs are kept. */
 const MOST_EPOCHS = 10_000
 
 /**
- * Reads or replaces the record KEYS[1]. The epoch is `run_id:master_replid`, or '' where INFO is not permitted. A restart changes the first,
- * a failover both, and a failback the second. INFO is expensive, so a read asks for it only if it must. A replace compares the second alone: a server
- * that starts has a new one, too, unless it is a replica, which takes no writes.
+ * Reads or replaces the record KEYS[1]. The epoch is `run_id:master_replid`, or '' where INFO is not permitted. A restart changes the first part, a failover
+ * both, and a failback the second. INFO is expensive, so a read runs it only if necessary. A replace compares only the second part: a server that starts has
+ * a new one as well, unless it is a replica, which rejects writes.
  *
- * To read: ARGV[1] is present if the epoch is known. Answers: the value, or false if there is none; the two numbers of TIME; unless it is known the
- * epoch, and for how many seconds the server has run, if its epoch began with that: it was never promoted. A value that is no string is answered as '', which counts as no record.
+ * To read: ARGV[1] is present if the epoch is known. Returns the value, or false if there is none; the two numbers of TIME; and unless the epoch is known,
+ * the epoch and the uptime in seconds, or '' if the server was ever promoted. A value that is not a string is returned as '', which counts as no record.
  *
- * To replace: ARGV: the new value; ms to keep it; the epoch, or '' if it need not be compared; the expected value, absent if none is expected. Answers 1 if
- * the script stored the new value, -1 if the epoch is another one, else 0. '' is expected of whatever is no record, bytes beyond ASCII included.
+ * To replace: ARGV: the new value; ms to keep it; the epoch, or '' to skip its comparison; the expected value, absent if none is expected. Returns 1 if the
+ * script stored the new value, -1 if the epoch differs, otherwise 0. The expected value of anything that is no record is '', including bytes beyond ASCII.
  */
 const TEXT = `
 local key = KEYS[1]
@@ -47,16 +47,16 @@ redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
 return 1
 `
 const SCRIPT = new Script(TEXT)
-/** Publishes the key, too. Users whose rights are limited need more of them for it. */
+/** Also publishes the key. Users with restricted permissions need more of them for this. */
 const PUBLISHING = new Script(TEXT.replace(/return 1\n$/, `redis.call('PUBLISH', '${CHANNEL}', key)\n$&`))
 
 /** A register in Redis or Valkey: one string per key. One script compares and sets; the rules of the store are not in it. */
 export function redisRegister(client: RedisClient, subscriber?: RedisSubscriber): TokenRegister {
   const command = commandOf(client)
   const replacing = subscriber ? PUBLISHING : SCRIPT
-  /** By key: each node of a cluster has its own. An outdated epoch does no harm, because the script compares it before it stores. */
+  /** By key: each node of a cluster has its own. An outdated epoch is harmless, because the script compares it before it stores. */
   const epochs = new Map<string, { readonly epoch: string; readonly epochAt?: number }>()
-  /** Keys that this register has written, and not read since: their next replace settles a claim. */
+  /** Keys that this register has written and not read since. Their next replace completes a lease. */
   const claimed = new Set<string>()
   return {
     kind: 'redis',
@@ -70,11 +70,12 @@ export function redisRegister(client: RedisClient, subscriber?: RedisSubscriber)
       claimed.delete(key)
       if (epochs.size >= MOST_EPOCHS) epochs.clear()
       if (epoch) epochs.set(key, { epoch, ...(epochAt !== undefined && { epochAt }) })
-      // Clients read bytes that are no UTF-8 as another text, which no process could name as the one that it expects.
+      // Clients decode bytes that are not UTF-8 as another text, which no process could pass as the expected one.
       return { now, epoch: epoch === '' ? null : epoch, epochAt, value: String(value).includes('\ufffd') ? '' : value }
     },
     async replace(key, expected, value, keepMs, epoch = '') {
-      // Only a claim grants a refresh token, so only its epoch matters. What settles it tells the epoch of the claim: in another one, nobody presents it.
+      // Only a lease grants a refresh token, so only the lease needs the comparison. The step that completes it stores its epoch: in another epoch, the token
+      // is not presented.
       const isSettling = claimed.delete(key)
       const args = [value, String(Math.ceil(keepMs)), isSettling ? '' : epoch]
       const stored = text(
@@ -88,7 +89,7 @@ export function redisRegister(client: RedisClient, subscriber?: RedisSubscriber)
   }
 }
 
-/** Some clients answer with bytes, and undefined for null. Others parse a text that looks like JSON: the store reports what is no text. */
+/** Normalises a reply. Some clients return bytes, and undefined for null. Others parse text that looks like JSON: the store reports what is not text. */
 function text(reply: unknown): string | undefined {
   if (ArrayBuffer.isView(reply)) return new TextDecoder('utf-8', { ignoreBOM: true }).decode(reply as Uint8Array)
   return typeof reply === 'number' || typeof reply === 'bigint' ? String(reply) : ((reply ?? undefined) as string)

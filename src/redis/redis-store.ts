@@ -8,13 +8,10 @@ import { redisRegister } from './redis-register.ts'
 import type { RedisSubscriber } from './subscription.ts'
 
 export interface RedisStoreOptions extends SharedStoreOptions {
-  /**
-   * A connected client: node-redis 5 or 6 (single, pool, cluster or sentinel), ioredis 5 or 6 (single or cluster), or any object that runs one
-   * command.
-   */
+  /** A connected client: node-redis 5 or 6 (single, pool, cluster or sentinel), ioredis 5 or 6 (single or cluster), or any object that runs one command. */
   client: RedisClient
   /**
-   * A second connection, only for subscriptions: `client.duplicate()`, connected, of node-redis or ioredis. Give it in all processes or in none. Steps that
+   * A second connection, only for subscriptions: `client.duplicate()`, connected, of node-redis or ioredis. Pass it in all processes or in none. Steps that
    * store then publish their key on the channel `axios-evergreen`, and an owner of a login checks the store when its key has changed, instead of every
    * `renewal.maxStalenessMs`. Close it after the manager. Default: none.
    */

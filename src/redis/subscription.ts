@@ -2,7 +2,7 @@ import { checkObject } from '../core/option-checks.ts'
 import { member } from '../core/thrown.ts'
 import { notifier } from '../store/notifier.ts'
 
-/** A second connection, for subscriptions only: `client.duplicate()` of node-redis or ioredis, connected. */
+/** A second connection, only for subscriptions: `client.duplicate()` of node-redis or ioredis, connected. */
 export type RedisSubscriber = Emitter &
   (
     | { subscribe(channel: string, listener: (message: string) => void): unknown }
@@ -14,7 +14,7 @@ interface Emitter {
   on(event: any, listener: (...given: any[]) => void): unknown
 }
 
-/** Messages are keys. They hold no token. */
+/** Messages are keys. They hold no tokens. */
 export const CHANNEL = 'axios-evergreen'
 
 /** Subscribes when the first owner watches, and again after each new connection. @throws {TypeError} naming the option. */

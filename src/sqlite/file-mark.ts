@@ -3,7 +3,7 @@ import { quietly } from '../core/thrown.ts'
 import { builtin } from './builtin.ts'
 
 /**
- * What tells a file from a copy of it: its inode, and the ms of its birth, as `inode.birth`. A part is empty where the system does not tell it.
+ * Identifies a file, as opposed to a copy of it: its inode and its birth time in ms, as `inode.birth`. A part is empty where the system does not report it.
  *
  * @param path '': the database is in memory.
  * @returns undefined if there is no such file.
@@ -12,17 +12,17 @@ export function markOf(path: string): string | undefined {
   const fs = builtin('node:fs') as typeof Fs | undefined
   if (path === '' || !fs) return UNKNOWN
   const found = quietly(() => [fs.statSync(path, { bigint: true, throwIfNoEntry: false })])
-  // The folder is closed to this process now: that says nothing of the file.
+  // The folder is currently not accessible to this process, which says nothing about the file.
   if (!found) return UNKNOWN
   const [stat] = found
   if (!stat) return undefined
   const { ino, birthtimeNs, ctimeNs } = stat
-  // Where the system does not know the birth, runtimes answer 0, or the instant of the last change.
+  // Where the system does not know the birth time, runtimes return 0, or the time of the last change.
   const birth = birthtimeNs > 0n && birthtimeNs < ctimeNs ? birthtimeNs / 1_000_000n : ''
   return `${ino || ''}.${birth}`
 }
 
-/** Whether two marks are certainly of two files. */
+/** Whether two marks certainly belong to different files. */
 export function isOther(mark: string, than: string): boolean {
   const parts = than.split('.')
   return mark.split('.').some((part, index) => part !== '' && parts[index] !== '' && part !== parts[index])
@@ -31,11 +31,11 @@ export function isOther(mark: string, than: string): boolean {
 const UNKNOWN = '.'
 
 /**
- * The epoch of a table. It tells the file that the table was made in. In a copy of that file the epoch is another one, and the same for all processes:
+ * The epoch of a table. It includes the file in which the table was created. In a copy of that file the epoch differs, and is the same for all processes:
  * what was written after the copy was made is lost.
  *
- * @param made `id.inode.birth`, as the table holds it; `id` alone: it does not tell its file.
- * @param here The mark of the file that was opened.
+ * @param made `id.inode.birth`, as stored in the table; `id` alone: the file is not included.
+ * @param here The mark of the opened file.
  */
 export function epochIn(made: string, here: string): string {
   const [, ...mark] = made.split('.')

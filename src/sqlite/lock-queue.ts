@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { codeOf } from './reason.ts'
 
-/** Attempts cost microseconds, and others hold the lock for milliseconds. */
+/** Attempts cost microseconds, and other processes hold the lock for milliseconds. */
 const AGAIN_MS = 5
 
 interface Queued {
@@ -12,21 +12,21 @@ interface Queued {
 }
 
 /**
- * Steps of one kind, which a lock of another process may hold up. SQLite itself would wait for the lock in its call, and the event loop would stand
- * still meanwhile. So no call waits, and a timer tries again. However many steps wait, only the first one is tried.
+ * A queue of steps of one kind, which a lock of another process may block. SQLite itself would wait for the lock within its call, and block the event loop.
+ * So no call waits, and a timer tries again. However many steps wait, only the first one is tried.
  */
 export class LockQueue {
   readonly #clock: Clock
   readonly #patienceMs: number
   #queued: Queued[] = []
 
-  /** @param patienceMs A step that is held up for longer rejects. */
+  /** @param patienceMs A step that is blocked for longer rejects. */
   constructor(clock: Clock, patienceMs: number) {
     this.#clock = clock
     this.#patienceMs = patienceMs
   }
 
-  /** @param step Synchronous. It is attempted again if it throws that the database is locked. */
+  /** @param step Synchronous. It is repeated if it throws that the database is locked. */
   run<Value>(step: () => Value): Promise<Value> {
     return new Promise((resolve, reject) => {
       const until = this.#clock.monotonicNow() + this.#patienceMs
@@ -48,7 +48,7 @@ export class LockQueue {
       first.reject(thrown)
     }
     this.#queued.shift()
-    // The loop turns between two steps: each may take as long as the disk.
+    // Yields to the event loop between two steps: each may take as long as the disk.
     if (this.#queued.length > 0) this.#tryIn(0)
   }
 

@@ -8,7 +8,7 @@ import { isBusy } from './lock-queue.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import type { Open } from './token-table.ts'
 
-/** In the header of each file that this store has made: `EVGR`. */
+/** In the header of each file that this store has created: `EVGR`. */
 const APPLICATION_ID = 0x45564752
 
 /** Types of network file systems (Linux, `statfs`): NFS, SMB, CIFS, AFS, Ceph. Their locks and shared memory do not reach other machines. */
@@ -35,7 +35,7 @@ export function opening(file: string | URL): Open {
       quietly(() => database.close())
       throw thrown
     }
-    // Not before: the file of another application keeps its rights.
+    // Not earlier: the file of another application keeps its permissions.
     closeToOthers(fs, path)
     quietly(() => (gone as Opened | undefined)?.close())
     return database
@@ -45,26 +45,26 @@ export function opening(file: string | URL): Open {
 function pathOf(file: string | URL): string {
   const urls = builtin('node:url') as typeof Url
   const path = file instanceof URL ? quietly(() => urls.fileURLToPath(file)) : file
-  // SQLite would read such a text as an address: the file would stand elsewhere than here, and be open to others.
+  // SQLite would parse such a text as a URI: the file would be elsewhere, and open to other users.
   if (typeof path !== 'string' || path === '' || path === ':memory:' || path.startsWith('file:'))
     throw new TypeError("file must be a path, or new URL('file:///...'), in a folder that all processes share")
   return path
 }
 
-/** SQLite gives its other files the rights of this one. */
+/** Creates the folder and the file. SQLite gives its other files the permissions of this one. */
 function makePlace(fs: typeof Fs, path: string): void {
   const paths = builtin('node:path') as typeof Path
   const folder = paths.dirname(path)
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (NETWORK.includes(fs.statfsSync(folder).type))
     throw new ForeignReply('file is on a network file system, where processes cannot share it: name a local one')
-  // Not open again: with its first closing this process would lose all locks of its other connections (fcntl), and another process would delete the log
-  // that they use.
+  // Not opened again: on closing it, this process would lose all locks of its other connections (fcntl), and another process would delete the log that they
+  // use.
   if (fs.statSync(path, { throwIfNoEntry: false })?.isFile()) fs.accessSync(path, fs.constants.R_OK | fs.constants.W_OK)
   else fs.closeSync(fs.openSync(path, 'a', 0o600))
 }
 
-/** SQLite may have opened its other files before: then they have the rights that the file had until now, and tokens stand in them, too. */
+/** Restricts the files to their owner. SQLite may have opened its other files before, with the earlier permissions, and they hold tokens as well. */
 function closeToOthers(fs: typeof Fs, path: string): void {
   for (const one of [path, `${path}-wal`, `${path}-shm`]) {
     const { mode = 0 } = fs.statSync(one, { throwIfNoEntry: false }) ?? {}
@@ -72,7 +72,7 @@ function closeToOthers(fs: typeof Fs, path: string): void {
   }
 }
 
-/** Marks a new file, or one that a process with `database` has made, as one of this store. Whoever finds a marked one needs no lock. */
+/** Marks a new file, or one that a process with `database` has created, as this store's. Opening a marked file needs no lock. */
 function own(database: SqliteDatabase): void {
   const { application_id: id } = database.prepare('PRAGMA application_id').get() as { application_id: unknown }
   const { journal_mode: mode } = database.prepare('PRAGMA journal_mode').get() as { journal_mode: unknown }
@@ -82,15 +82,15 @@ function own(database: SqliteDatabase): void {
     throw new ForeignReply('file is the database of another application: name another file, or pass it as database')
   if (isMarked && mode === 'wal') return
   try {
-    // With the log beside the file, readers do not wait for writers.
+    // With a write-ahead log, readers do not wait for writers.
     database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA journal_mode = WAL`)
   } catch (thrown) {
-    // What is stored can be read without. The next process marks it.
+    // The records can be read without the mark. The next process sets it.
     if (!isBusy(thrown) || Number(ours) === 0) throw thrown
   }
 }
 
-/** How many tables have the columns of this store, and how much else there is. */
+/** Counts the tables with the columns of this store, and all others. */
 const TABLES = `SELECT sum(columns = 3) AS ours, sum(columns < 3) AS others FROM (
   SELECT (SELECT count(*) FROM pragma_table_info(sqlite_schema.name) WHERE name IN ('key', 'value', 'keep_until')) AS columns
   FROM sqlite_schema WHERE type <> 'index')`

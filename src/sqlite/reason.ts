@@ -21,7 +21,7 @@ const ADVICE = {
   READONLY: RIGHTS,
 }
 
-/** The primary result codes that node:sqlite gives as numbers (SQLite, "Result and Error Codes"). */
+/** The primary result codes that node:sqlite reports as numbers (SQLite, "Result and Error Codes"). */
 const CODES: Readonly<Record<number, string>> = {
   5: 'BUSY',
   6: 'LOCKED',
@@ -41,11 +41,11 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/not open|closed database/, 'the database is closed: close the manager first'],
 ]
 
-/** @returns The primary result code, such as `BUSY`; what else was given as a code; undefined without one. */
+/** @returns The primary result code, such as `BUSY`; any other code as it is; undefined without a code. */
 export function codeOf(thrown: unknown): unknown {
   const [number, given] = ['errcode', 'code'].map((name) => member(thrown, name))
   const primary = typeof number === 'number' ? CODES[number & 0xff] : undefined
-  // better-sqlite3 and bun:sqlite name the extended code: SQLITE_READONLY_DIRECTORY.
+  // better-sqlite3 and bun:sqlite report the extended code: SQLITE_READONLY_DIRECTORY.
   return primary ?? (typeof given === 'string' ? given.replace(/^SQLITE_([A-Z]+)(_.*)?$/, '$1') : given)
 }
 

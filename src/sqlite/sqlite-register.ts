@@ -6,11 +6,11 @@ import { LockQueue } from './lock-queue.ts'
 import { type Open, TokenTable } from './token-table.ts'
 
 /**
- * A register in an SQLite database: one row of a table per key. Each step is a transaction of its own. The clock of the machine is the clock of all
- * owners. The epoch is an id that the table is given when it is made, with the mark of its file.
+ * A register in an SQLite database: one row of a table per key. Each step is its own transaction. The clock of the machine is the clock of all owners. The
+ * epoch is an id that the table gets on creation, with the mark of its file.
  *
  * @param open Opens the database. Called again after it has failed.
- * @param patienceMs A step is tried for so long while another process holds the lock. Meanwhile this process goes on with other work.
+ * @param patienceMs How long a step is retried while another process holds the lock. Meanwhile this process continues with other work.
  * @throws {TypeError} naming the option.
  */
 export function sqliteRegister(
@@ -22,7 +22,7 @@ export function sqliteRegister(
   if (typeof table !== 'string' || !/^[a-z_]\w{0,62}$/i.test(table))
     throw new TypeError(`table must be a name such as evergreen_tokens, got ${shown(table)}`)
   const rows = new TokenTable(open, table)
-  // With a log beside the file (WAL) nobody holds up readers. So no read waits behind a write.
+  // With a write-ahead log, readers are never blocked, so no read waits behind a write.
   const readers = new LockQueue(clock, patienceMs)
   const writers = new LockQueue(clock, patienceMs)
   return {
@@ -42,7 +42,7 @@ export function sqliteRegister(
           return true
         }),
       )
-      // The first attempt is made before this step is answered: the process may end then.
+      // The first attempt runs before this step resolves: the process may end then.
       if (rows.owesTruncation) writers.run(() => rows.truncate()).catch(() => undefined)
       return isStored
     },

@@ -9,26 +9,26 @@ import { sqliteRegister } from './sqlite-register.ts'
 import type { Open } from './token-table.ts'
 
 export type SqliteStoreOptions = SharedStoreOptions & {
-  /** Name of the table, which the store makes. Default `evergreen_tokens`. */
+  /** Name of the table, which the store creates. Default `evergreen_tokens`. */
   table?: string | undefined
 } & (
     | {
         /**
-         * The file, on a local disk. Needs node:sqlite (Node 22.13 or newer). The store makes the folders (for their owner alone) and the file (readable
-         * by its owner alone; one that exists is made so).
+         * The file, on a local disk. Needs node:sqlite (Node 22.13 or newer). The store creates the folders (accessible to their owner only) and the file
+         * (readable by its owner only; the permissions of an existing file are restricted likewise).
          */
         file: string | URL
       }
     | {
         /**
-         * An open database of node:sqlite, better-sqlite3 or bun:sqlite. While its owner has a transaction open, the store cannot use it. The store sets
-         * its `synchronous` to FULL and its `secure_delete` to ON.
+         * An open database of node:sqlite, better-sqlite3 or bun:sqlite. While the application has a transaction open, the store cannot use it. The store
+         * sets its `synchronous` to FULL and its `secure_delete` to ON.
          */
         database: SqliteDatabase
       }
   )
 
-/** Both members of the union in one. */
+/** Both members of the union. */
 interface Given extends SharedStoreOptions {
   file?: string | URL | undefined
   database?: SqliteDatabase | undefined
@@ -58,7 +58,7 @@ export function sqliteStore(options: SqliteStoreOptions): TokenStore {
   const { file, database, table, ...shared } = own
   if ((file === undefined) === (database === undefined)) throw new TypeError('Pass either file or database')
   const open = file === undefined ? onGiven(database) : opening(file)
-  // A little less than the store waits for a step: then the reason says that the file is locked.
+  // A little less than the store's own timeout, so that the reported reason is the lock.
   const patienceMs = (shared.commandTimeoutMs ?? 250) * 0.8
   return storeOn(sqliteRegister(open, patienceMs, table), shared, reasonOf)
 }

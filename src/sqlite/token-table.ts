@@ -5,7 +5,7 @@ import { epochIn, isOther, markOf } from './file-mark.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { atOnce, type Begin, withoutWaiting } from './transaction.ts'
 
-/** @param gone The database that was open until now. Its file was deleted, or another one stands in its place. */
+/** @param gone The database that was open until now. Its file was deleted or replaced. */
 export type Open = (gone?: SqliteDatabase) => SqliteDatabase
 
 interface Row {
@@ -24,16 +24,16 @@ interface Opened {
   readonly database: SqliteDatabase
   readonly path: string
   readonly mark: string
-  /** By their text: to prepare a statement takes longer than to run it. */
+  /** By SQL text: preparing a statement takes longer than running it. */
   readonly prepared: Map<string, ReturnType<SqliteDatabase['prepare']>>
-  /** The table has been there. */
+  /** The table is known to exist. */
   isMade: boolean
 }
 
-/** All rows are looked through for those that have expired, so not with each write. */
+/** The interval between deletions of expired rows, which scan all rows. */
 const SWEEP_MS = 60_000
 
-/** The table of tokens in the database that is open now. All methods are synchronous, so no step of this process comes between. */
+/** The table of tokens in the currently open database. All methods are synchronous, so steps of this process never interleave. */
 export class TokenTable {
   readonly #open: Open
   readonly #name: string
@@ -48,12 +48,12 @@ export class TokenTable {
     this.#texts = textsFor(`"${name}"`)
   }
 
-  /** Tokens that nobody needs any more stand in the log. */
+  /** Whether the log still holds tokens that are no longer needed. */
   get owesTruncation(): boolean {
     return this.#owesTruncation
   }
 
-  /** Runs a step in a transaction of its own, in the database that is there now. */
+  /** Runs a step in its own transaction, in the current database. */
   transaction<Value>(begin: Begin, step: (at: Opened) => Value): Value {
     const at = (this.#opened = this.#current(this.#opened))
     return withoutWaiting(at.database, () => {
@@ -69,7 +69,7 @@ export class TokenTable {
     const found = () => preparedIn(at, this.#texts.read).get(key, now) as Record<keyof Row, unknown>
     let row = found()
     if (row.epoch === null) {
-      // Somebody has emptied the table. Another epoch says that records are lost.
+      // The table was emptied. A new epoch signals that records are lost.
       database.exec(this.#texts.create(mark))
       row = found()
     }
@@ -84,7 +84,7 @@ export class TokenTable {
     this.#owesTruncation = this.#sweep(at, now) || !holds || this.#owesTruncation
   }
 
-  /** @throws that the database is locked, if another process reads at this moment. */
+  /** @throws that the database is locked, if another process is reading. */
   truncate(): void {
     const database = this.#opened?.database
     if (!database) return
@@ -101,10 +101,9 @@ export class TokenTable {
     return { database, path: file, mark: markOf(file) ?? '', prepared: new Map(), isMade: false }
   }
 
-  /** Whoever only reads a table that is there needs no lock. */
+  /** Creates the table if necessary. Reading an existing table needs no lock. */
   #make({ database, mark }: Opened): void {
-    // better-sqlite3 opens a file of this kind with NORMAL: a power cut may then undo a claim, and the epoch does not tell. Deleted tokens are
-    // overwritten.
+    // better-sqlite3 opens a WAL file with NORMAL: a power failure could then undo a lease, and the epoch would not change. Deleted tokens are overwritten.
     database.exec('PRAGMA synchronous = FULL; PRAGMA secure_delete = ON')
     const { tables } = database.prepare(this.#texts.count).get(this.#name) as { tables: unknown }
     if (Number(tables) === 0) atOnce(database, 'BEGIN IMMEDIATE', () => database.exec(this.#texts.create(mark)))
@@ -134,7 +133,7 @@ function textsFor(table: string) {
     create: (mark: string) =>
       `CREATE TABLE IF NOT EXISTS ${table} (key TEXT PRIMARY KEY, value TEXT NOT NULL, keep_until REAL NOT NULL);
       INSERT OR IGNORE INTO ${table} (key, value, keep_until) VALUES ('epoch', '${randomHex()}.${mark}', 9e15)`,
-    // Bytes that are no text count as no record, and are replaced.
+    // Bytes that are not text count as no record, and are replaced.
     read: `SELECT (SELECT CASE typeof(value) WHEN 'text' THEN value ELSE '' END FROM ${table} WHERE key = ? AND keep_until > ?) AS value,
       (SELECT value FROM ${table} WHERE key = 'epoch') AS epoch`,
     write: `INSERT OR REPLACE INTO ${table} (key, value, keep_until) VALUES (?, ?, ?)`,

@@ -3,7 +3,7 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 
 export type Begin = 'BEGIN' | 'BEGIN IMMEDIATE'
 
-/** In an open transaction of the owner BEGIN fails: a rollback would undo a claim. */
+/** Runs steps in a transaction. BEGIN fails within an open transaction of the application, whose rollback would undo a lease. */
 export function atOnce<Value>(database: SqliteDatabase, begin: Begin, steps: () => Value): Value {
   database.exec(begin)
   try {
@@ -11,13 +11,13 @@ export function atOnce<Value>(database: SqliteDatabase, begin: Begin, steps: () 
     database.exec('COMMIT')
     return value
   } catch (thrown) {
-    // SQLite may have done so by itself, as on a full disk.
+    // SQLite may have rolled back by itself, for example on a full disk.
     quietly(() => database.exec('ROLLBACK'))
     throw thrown
   }
 }
 
-/** Runs without a busy timeout: SQLite would wait within the call. Puts the timeout of the owner back. */
+/** Runs without a busy timeout, because SQLite would wait within the call. Restores the application's timeout afterwards. */
 export function withoutWaiting<Value>(database: SqliteDatabase, run: () => Value): Value {
   const { timeout } = database.prepare('PRAGMA busy_timeout').get() as { timeout: unknown }
   const set = (ms: number) => Number(timeout) > 0 && database.exec(`PRAGMA busy_timeout = ${ms}`)

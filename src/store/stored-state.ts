@@ -99,7 +99,7 @@ export class StoredState {
       const current = known.state && withSeen(known.state, this.seen, known.reading)
       // What this owner restores, or has seen of a loss, must also reach the others.
       const isMended = current?.pair !== known.state?.pair
-      const { state = isMended ? current : undefined, result: result } = step(current, known.reading)
+      const { state = isMended ? current : undefined, result } = step(current, known.reading)
       if (!state) return result
       const other = writing.get(key)
       if (other) {

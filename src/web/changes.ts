@@ -1,4 +1,4 @@
-/** Settles what waits for the next change, each time. */
+/** Resolves all waiting promises at each change. */
 export class Changes {
   #next: Promise<void> | undefined
   #report: () => void = () => undefined

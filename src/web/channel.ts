@@ -5,7 +5,7 @@ export interface Channel {
   close(): void
 }
 
-/** Close it soon: a page with an open channel may be denied the back/forward cache. Undefined: there are no channels here. */
+/** Opens a channel. Close it soon: a page with an open channel may be denied the back/forward cache. Undefined: BroadcastChannel is not available. */
 export function openChannel(name: string): Channel | undefined {
   const { BroadcastChannel } = globalThis as { BroadcastChannel?: new (name: string) => Channel }
   return BroadcastChannel && new BroadcastChannel(name)

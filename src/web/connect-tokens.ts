@@ -3,17 +3,16 @@ import type { LoginManager } from '../core/token-manager.ts'
 import { Link, type Postable } from './worker-link.ts'
 import { WorkerTokens } from './worker-tokens.ts'
 
-/** The longest time until the worker has loaded, and answers. */
+/** The longest time until the worker has loaded and responds. */
 const CONNECT_LIMIT_MS = 30_000
 
 /**
- * In a page: the manager of a worker that calls `exposeTokens()`. It is a full token manager. `attachBearer` and `withBearer` take it, and a request gets
- * no token of another login than that in which it began, also if the login changes while a message is under way: then it rejects with
- * `ERR_LOGIN_REQUIRED`. Events are those of the worker's manager (`by: 'here'`: by one of its pages), and so is `status()`, as the worker last told it, at
- * most 20 s ago. `peekAccessToken()` is always undefined: each request asks the worker. `adopt`, `logout` and `reset` act for all pages.
- * `close()` closes this page's side only.
+ * Connects a page to the manager of a worker that calls `exposeTokens()`. The result is a full token manager for `attachBearer` and `withBearer`. A request
+ * gets no token of another login than the one in which it began: if the login changes meanwhile, it rejects with `ERR_LOGIN_REQUIRED`. Events are those of the
+ * worker's manager (`by: 'here'`: by one of its pages). `status()` is its last reported status, at most 20 s old. `peekAccessToken()` is always undefined: each
+ * request asks the worker. `adopt`, `logout` and `reset` act for all pages. `close()` closes this page's side only.
  *
- * A worker that has started again has another login, or none: `loginChanged` tells so.
+ * A restarted worker has another login, or none, and `loginChanged` reports that.
  *
  * @example
  * ```ts
@@ -23,7 +22,7 @@ const CONNECT_LIMIT_MS = 30_000
  * ```
  * @param worker A `SharedWorker`, a `ServiceWorker` (`(await navigator.serviceWorker.ready).active`), a `Worker`, or a `MessagePort`.
  * @throws {TypeError} naming the argument.
- * @throws {TokenError} `ERR_WAIT_TIMEOUT` if no worker answers within 30 s. Of a wait: also if the worker ended before it answered.
+ * @throws {TokenError} `ERR_WAIT_TIMEOUT` if no worker responds within 30 s. Later calls also reject with it if the worker ends before it responds.
  */
 export async function connectTokens(
   worker:
@@ -35,7 +34,7 @@ export async function connectTokens(
   return new WorkerTokens(link, state)
 }
 
-/** @throws {TypeError} Windows and broadcast channels have `postMessage`, too, but no worker hears them. */
+/** @throws {TypeError} Windows and broadcast channels also have `postMessage`, but no worker receives their messages. */
 function postableIn(worker: Postable | { readonly port: Postable }): Postable {
   checkObject('worker', worker)
   const target: object = 'port' in worker ? worker.port : worker

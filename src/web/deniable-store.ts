@@ -2,8 +2,8 @@ import type { Lease, OpenableStore, StoreReports, TokenRecord } from '../core/to
 import type { StorageAccess } from './storage-access.ts'
 
 /**
- * A store in a browser, which may deny this page its storage. Then the store is as good as a memory: the record says that there are no tokens, and
- * not that it cannot tell. Otherwise nobody could ever log in.
+ * Wraps a store for browsers, which may deny a page its storage. The store then behaves like memory: it reports that there are no tokens, instead of being
+ * unavailable. Otherwise no user could ever log in.
  */
 export function deniableStore(store: OpenableStore, access: StorageAccess): OpenableStore {
   const open: OpenableStore['open'] = (key, clock, reports) =>
@@ -24,7 +24,7 @@ function judgeOf(access: StorageAccess, reports: StoreReports): () => boolean {
 
 function deniableRecord(record: TokenRecord, access: StorageAccess, reports: StoreReports): TokenRecord {
   const judge = judgeOf(access, reports)
-  /** The claims as the record granted them, by what the owner got. */
+  /** The leases as the record granted them, by the lease that the owner received. */
   const granted = new WeakMap<Lease, Lease>()
   const original = (lease: Lease) => granted.get(lease) ?? lease
   return {
@@ -43,7 +43,7 @@ function deniableRecord(record: TokenRecord, access: StorageAccess, reports: Sto
         return await record.adopt(seenVersion, tokens, isLogin)
       } catch (error) {
         if (!judge()) throw error
-        // A denied storage counts as none.
+        // Denied storage counts as no storage.
         return { ...tokens, version: seenVersion }
       }
     },
@@ -51,7 +51,7 @@ function deniableRecord(record: TokenRecord, access: StorageAccess, reports: Sto
       try {
         return await record.clear(...given)
       } catch (error) {
-        // If nothing was ever stored, there is nothing to forget.
+        // If nothing was ever stored, there is nothing to clear.
         if (!judge()) throw error
         return undefined
       }

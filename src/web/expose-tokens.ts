@@ -21,13 +21,13 @@ import {
   transferred,
 } from './worker-messages.ts'
 
-/** A page asks every 20 s. Browsers let a hidden page run once a minute, and a frozen one not at all: then it asks when it runs again. */
+/** How long a silent page gets events. A page asks every 20 s. Browsers run a hidden page once a minute, and a frozen page only after it is resumed. */
 const FORGOTTEN_AFTER_MS = 600_000
 
 /**
- * In the worker that has the manager: serves it to the pages that call `connectTokens()`. Call it before the first `await` of the worker, because later it
- * may miss the first pages. Pages get access tokens, events and the status, and never a refresh token. A question of a page that belongs to a login that
- * has ended gets `ERR_LOGIN_REQUIRED`. Other messages are left to their own listeners.
+ * Exposes the manager of a worker to the pages that call `connectTokens()`. Call it before the worker's first `await`, because later it may miss the first
+ * pages. Pages get access tokens, events and the status, but never a refresh token. A request of a page in an ended login rejects with `ERR_LOGIN_REQUIRED`.
+ * Other messages are ignored, so other listeners can handle them.
  *
  * @example
  * ```ts
@@ -35,8 +35,8 @@ const FORGOTTEN_AFTER_MS = 600_000
  *
  * exposeTokens(tokens)
  * ```
- * @param tokens The manager that `createTokenManager()` made.
- * @param scope Whose messages to answer. Default: the worker in which this runs (shared, service or dedicated); or a `MessagePort`.
+ * @param tokens The manager that `createTokenManager()` returned.
+ * @param scope Where to receive messages. Default: the worker in which this runs (shared, service or dedicated); or a `MessagePort`.
  * @returns A function that stops this. The manager stays open.
  * @throws {TypeError} naming the argument.
  */
@@ -55,7 +55,7 @@ export function exposeTokens(tokens: TokenManager, scope: object = globalThis): 
   const heard = (message: Message) => {
     if (!isStopped) server.hear(message)
   }
-  /** A page has connected to a shared worker. Its port ends with the page. */
+  /** A page has connected to a shared worker. Its port closes with the page. */
   const connected = ({ ports }: Message) => {
     ports?.[0]?.addEventListener('message', heard)
     ports?.[0]?.start()
@@ -72,19 +72,19 @@ export function exposeTokens(tokens: TokenManager, scope: object = globalThis): 
   }
 }
 
-/** What becomes of a question that means another login: it is `refused`, it does `nothing`, or it names no login and is answered. */
+/** What happens to a request for another login: it is `refused`, it does `nothing`, or it is not bound to a login and is performed. */
 interface Rule {
   readonly otherwise?: 'refused' | 'nothing'
-  /** It begins or ends a login. */
+  /** The request begins or ends a login. */
   readonly isAct?: true
   readonly run: (given: never) => unknown
 }
 
-/** What `logout()` answers then. */
+/** The result of `logout()` in that case. */
 const NOTHING = Object.freeze({ revoked: false, reason: 'nothing' })
 
 class Server {
-  /** Every manager has the methods of a login, and only the types of some tell so. */
+  /** At runtime every manager has the methods of a login, although only some types declare them. */
   readonly #tokens: LoginManager
   readonly #internals: ManagerInternals
   readonly #name = randomHex()
@@ -115,7 +115,7 @@ class Server {
     }
   }
 
-  /** Anybody may post anything: what is no question of a page is left alone, and so is a window of another origin. */
+  /** Handles a message. Any script may post anything, so messages that are no requests of a page are ignored, and so are windows of another origin. */
   hear(message: Message): void {
     const { data, origin = '', ports } = message
     const asked = Object(data) as { [QUESTION]?: Partial<Question> }
@@ -140,7 +140,7 @@ class Server {
     port.postMessage({ state: this.#state, isUnknown: !known, own, ...outcome } satisfies Answer)
   }
 
-  /** @returns `own`: the login of this act, and not that of an act that follows before the work is done. */
+  /** @returns `own`: the login of this act, even if another act follows before the work is done. */
   #begin({ name, given, login, isOfNext = false }: Question): { work: Promise<unknown>; own?: Login | undefined } {
     const rule = Object.hasOwn(this.#rules, name) ? this.#rules[name] : undefined
     const {
@@ -148,7 +148,7 @@ class Server {
       currentGeneration: currentGeneration,
       firstGeneration: firstGeneration,
     } = this.#internals
-    // A page that has not heard of a loss asks in the login that was lost, whatever is known here.
+    // A page that has not received a loss asks in the lost login, whatever the worker knows.
     const generation = (isOfNext ? currentGeneration : firstGeneration)?.() ?? 0
     const isOfOther = needsLogin && !isSame(login, this.#login)
     if (rule?.otherwise === 'nothing' && isOfOther) return { work: Promise.resolve(NOTHING) }
@@ -166,7 +166,7 @@ class Server {
     return { work: work(), own: rule?.isAct && this.#login }
   }
 
-  /** Tells all pages. Those that have not asked for long are gone, or frozen. */
+  /** Notifies all pages, and removes those that have not asked for long: they are gone, or frozen. */
   tell(name: keyof LoginEvents, event: object): void {
     const error = member(event, 'error')
     const told = error === undefined ? event : { ...event, error: transferred(error) }

@@ -11,10 +11,10 @@ interface Page extends Target {
 }
 
 /**
- * Renews at once when the page comes back: when the browser is online again, when the page becomes visible, or when the browser restores it from
- * the back/forward cache. Makes no token call while the token is fresh, after a stop, or before a `Retry-After` has passed. If a login is required,
- * looks whether another tab has tokens. A hidden page waits until it is visible. With a source that has a `login`, a login or a logout in another tab is
- * noticed at once (`loginChanged`). Does nothing outside browsers.
+ * Renews when the page becomes active again: when the browser is back online, when the page becomes visible, or when the browser restores it from the
+ * back/forward cache. Makes no token request while the token is fresh, after a stop, or before a `Retry-After` has passed. If a login is required, it checks
+ * whether another tab has tokens. A hidden page waits until it is visible. With a source that has a `login`, the manager immediately notices a login or logout
+ * in another tab (`loginChanged`). Does nothing outside browsers.
  *
  * @example
  * ```ts
@@ -31,7 +31,7 @@ export function followPage(tokens: TokenManager): () => void {
     checkFunction(`tokens.${method}`, Reflect.get(tokens, method))
   const page = globalThis as Page
   const { document } = page
-  // A page with an open channel may be denied the back/forward cache: it listens only while it is shown.
+  // A page with an open channel may be denied the back/forward cache, so the manager listens only while the page is shown.
   let stopFollowing: (() => void) | undefined
   const listen = () => {
     stopFollowing?.()
@@ -42,7 +42,7 @@ export function followPage(tokens: TokenManager): () => void {
     stopFollowing = undefined
   }
   const look = () => {
-    // All tabs hear at the same time that the browser is online: only visible ones act.
+    // All tabs are notified simultaneously that the browser is online. Only visible ones act.
     if (document?.visibilityState !== 'hidden') comeBack(tokens)
   }
   const restored = () => {
@@ -68,7 +68,7 @@ function comeBack(tokens: TokenManager): void {
   if (renewing) return
   const needsToken = phase === 'due' || phase === 'expired'
   const mustLogIn = phase === 'stopped' && lastError === 'ERR_LOGIN_REQUIRED'
-  // In a cool-down a request would be refused, or be served by the old token. Otherwise another tab may have a newer token already.
+  // In a cool-down a request would be rejected, or use the old token. Otherwise another tab may have a newer token already.
   if (phase === 'cooling-down' || (needsToken && nextAttemptAt !== undefined)) tokens.renew().catch(() => undefined)
   else if (needsToken || mustLogIn) tokens.getAccessToken().catch(() => undefined)
 }

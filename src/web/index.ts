@@ -1,5 +1,5 @@
 /**
- * A store that the tabs and workers of an origin share, a function that renews when a page comes back, and a manager that lives in a worker.
+ * A store shared by the tabs and workers of an origin, renewal when a page becomes active, and a manager in a worker.
  *
  * @module axios-evergreen/web
  */

@@ -38,12 +38,12 @@ export interface Databases {
   open(name: string, version: number): OpenRequest
 }
 
-/** Undefined in Node, and in jsdom. */
+/** Undefined in Node and jsdom. */
 export function indexedDatabases(): Databases | undefined {
   try {
     return (globalThis as { indexedDB?: Databases }).indexedDB
   } catch (denied) {
-    // Some browsers refuse the storage of a site already here, others in `open`.
+    // Some browsers deny the storage of a site already here, others in `open`.
     const open = () => {
       throw denied
     }
@@ -54,7 +54,7 @@ export function indexedDatabases(): Databases | undefined {
 /**
  * Runs one transaction on a new connection. A connection that stays open would block the browser when the user clears the storage.
  *
- * @param steps Calls `answer` during the transaction. `transact` resolves with that answer when the transaction is complete.
+ * @param steps Calls `resolveWith` during the transaction. `transact` resolves with that value when the transaction is complete.
  */
 export async function transact<Answer>(
   databases: Databases,
@@ -65,7 +65,7 @@ export async function transact<Answer>(
   const database = await opened(databases, name)
   try {
     return await new Promise<Answer>((resolve, reject) => {
-      // Not `relaxed`: a power failure could bring back a refresh token that has been presented.
+      // Not `relaxed`: a power failure could restore a refresh token that has been presented.
       const transaction = database.transaction(STORE, mode, { durability: 'strict' })
       let given: Answer
       transaction.oncomplete = () => resolve(given)

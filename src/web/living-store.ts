@@ -3,7 +3,9 @@ import { randomHex } from '../core/digest.ts'
 import type { LeaseResult, Lease, OpenableStore, Others, TokenRecord } from '../core/token-store.ts'
 import { replyTo, answers } from './roll-call.ts'
 
-/** The parts of the Web Locks API that are used here. `held` gets null if the lock is not available. The lock is held until its promise has settled. */
+/**
+ * The parts of the Web Locks API that are used here. `held` gets null if the lock is not available. The lock is held until the returned promise has settled.
+ */
 interface Locks {
   request<Value>(
     name: string,
@@ -12,15 +14,15 @@ interface Locks {
   ): Promise<Value>
 }
 
-/** The names of owners that hold a lock of that name during each exchange. */
+/** The prefix of owners that hold a lock of their name during each exchange. */
 const LOCKED = 'axios-evergreen:'
-/** A browser responds at once to a request with `ifAvailable`. After this time, ms, the page goes on without the lock, which only saves time. */
+/** A browser responds immediately to a request with `ifAvailable`. After this time, ms, the page proceeds without the lock, which only saves time. */
 const LOCK_TIMEOUT_MS = 1_000
 
 /**
- * A store in a browser, where tabs die: the user reloads, navigates or closes them in the middle of an exchange. Each owner holds a Web Lock during
- * its exchange, and the browser releases the lock of a tab that dies. So the other tabs, and the next page, know that a claim is dead, and do not
- * wait until it expires. Without Web Locks they wait.
+ * Wraps a store for browsers, where tabs die: the user reloads, navigates or closes them during an exchange. Each owner holds a Web Lock during its exchange,
+ * and the browser releases the lock of a dead tab. So other tabs, and the next page, detect a dead owner, and need not wait until its lease expires. Without
+ * Web Locks they wait.
  */
 export function livingStore(store: OpenableStore): OpenableStore {
   const { locks } = (globalThis as { navigator?: { locks?: Locks } }).navigator ?? {}
@@ -33,12 +35,12 @@ export function livingStore(store: OpenableStore): OpenableStore {
 
 function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): TokenRecord {
   const life = `${LOCKED}${randomHex()}`
-  /** What releases the lock of a claim, by its fence. */
+  /** Releases the lock of a lease, by its fence. */
   const held = new Map<number, () => void>()
   const hasDied = (owner: string) => isDead(owner, acquire, clock)
 
   function keep(fence: number, ttlMs: number, release: () => void): void {
-    // A claim that has expired blocks nobody, with or without a lock.
+    // An expired lease blocks no owner, with or without a lock.
     const cancel = clock.setTimer(release, ttlMs)
     held.get(fence)?.()
     held.set(fence, () => {
@@ -48,11 +50,11 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): Toke
     })
   }
 
-  /** @param step If it fails, the exchange is over all the same, and its refresh token is in doubt for everybody. */
+  /** @param step If it fails, the exchange is over all the same, and its refresh token is in doubt for all owners. */
   const settled = <Value>({ fence }: Lease, step: Promise<Value>): Promise<Value> =>
     step.finally(() => held.get(fence)?.())
 
-  /** @param lease Claims under a name, with what is known of the others; and once more if the owner in whose exchange the claim comes has died. */
+  /** @param lease Requests a lease under a name; and once more if the owner whose exchange is in flight has died. */
   async function claimed(owner: string, ttlMs: number, lease: (owner: string, others: Others) => Promise<LeaseResult>) {
     const release = await taken(life, acquire)
     const name = release ? life : owner
@@ -87,7 +89,7 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): Toke
 /** @returns release; undefined if the lock is not available, or the browser denies it or does not respond */
 type Acquire = (name: string, mode: 'shared' | 'exclusive') => Promise<(() => void) | undefined>
 
-/** While a request has had no response in time, nobody waits for another one (F357). */
+/** While the browser has not responded to a request in time, later requests do not wait (F357). */
 function acquiring(locks: Locks): (clock: Clock, ...given: Parameters<Acquire>) => ReturnType<Acquire> {
   let isSilent = false
   return async (clock, name, mode) => {
@@ -111,12 +113,12 @@ function acquiring(locks: Locks): (clock: Clock, ...given: Parameters<Acquire>) 
 }
 
 /**
- * Takes the lock before the claim is written: nobody may find the claim of a living owner without its lock.
+ * Takes the lock before the lease is written: no owner may find the lease of a living owner without its lock.
  *
  * @returns release; undefined if there is no lock
  */
 async function taken(life: string, acquire: Acquire): Promise<(() => void) | undefined> {
-  // Shared, because an outdated exchange of this owner may be in flight still.
+  // Shared, because an outdated exchange of this owner may still be in flight.
   const release = await acquire(life, 'shared')
   if (!release) return undefined
   const stop = replyTo(life)
@@ -127,8 +129,8 @@ async function taken(life: string, acquire: Acquire): Promise<(() => void) | und
 }
 
 /**
- * Whether nobody holds the lock of an owner that held it when it claimed. In Chromium a user who clears the data of the site gives the pages that are
- * opened afterwards locks of their own: so nobody may answer, either.
+ * Whether an owner that locks has died: its lock is free, and it does not respond either. The lock alone is not proof: after a user clears the data of the
+ * site, Chromium gives new pages a separate set of locks.
  */
 async function isDead(owner: string, acquire: Acquire, clock: Clock): Promise<boolean> {
   if (!owner.startsWith(LOCKED)) return false

@@ -1,7 +1,7 @@
 import type { AnomalyKind, Events, LoginEvents } from '../core/events.ts'
 import { isSame, restored, type State, type TransferredError } from './worker-messages.ts'
 
-/** Passes an event of the worker on to the listeners of a page. */
+/** Emits an event of the worker to the listeners of a page. */
 export function relay(events: Events, name: keyof LoginEvents, told: object): void {
   const { kind, message, error } = told as { kind: AnomalyKind; message: string; error?: TransferredError }
   if (name === 'anomaly') events.anomaly(kind, message)
@@ -9,7 +9,7 @@ export function relay(events: Events, name: keyof LoginEvents, told: object): vo
   else events.emit(name, (error ? { ...told, error: restored(error) } : told) as never)
 }
 
-/** @returns The event that reports the login of this state. Undefined: it is not known, or pending. */
+/** @returns The event that reports the login of this state. Undefined: the login is unknown or pending. */
 export function changeIn(
   { status: { login, loginReason: reason } }: State,
   by: LoginEvents['loginChanged']['by'],
@@ -18,7 +18,7 @@ export function changeIn(
   return { login, by, account: 'unknown', ...(reason && { reason }) }
 }
 
-/** Whether a page that has seen one state has nothing to report about the login of the other. */
+/** Whether the login is the same in both states, so there is nothing to report. */
 export function isSameLogin(before: State, now: State): boolean {
   return before.status.login === now.status.login && isSame(before.login, now.login)
 }

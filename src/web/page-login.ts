@@ -4,17 +4,17 @@ import { isSame, type Login, type State } from './worker-messages.ts'
 /** An act of a page. */
 export interface PageAct {
   readonly name: string
-  /** The page cannot tell yet whether this act ends a login: its requests go on unless the worker responds with another login. */
+  /** Whether this act may keep the login: requests of the page continue unless the worker responds with another login. */
   readonly mayStay: boolean
 }
 
 /**
- * The login of a worker as one page knows it, and which requests of the page belong to it. While an act of the page is in flight, the page follows what the act
- * means, and afterwards it follows the worker.
+ * The login of a worker as one page knows it, and which requests of the page belong to it. While an act of the page is in flight, the page predicts its
+ * effect. Afterwards it follows the worker.
  */
 export class PageLogin {
   readonly generations = new LoginGenerations()
-  /** The login that `generations` stands for. */
+  /** The login that `generations` represents. */
   current: Login
   /** The subject of that login, if this page has adopted it. */
   #subject: string | undefined
@@ -25,15 +25,15 @@ export class PageLogin {
     if (isLoginAwaited) this.generations.lossReported()
   }
 
-  /** Whether a caller of this generation belongs to a login that has ended. */
+  /** Whether a caller of this generation belongs to an ended login. */
   isPast(generation: number, { needsLogin }: State): boolean {
     return needsLogin && generation < this.generations.first
   }
 
-  /** An act begins: at once for the requests of this page. */
+  /** Begins an act. For requests of this page it takes effect immediately. */
   begins(name: string, { needsLogin, status }: State, subject?: string): PageAct {
     const isSameUser = subject !== undefined && subject === this.#subject
-    // Callers who wait because there is no login receive its token.
+    // Callers that wait because there is no login receive its token.
     const isFirst = name === 'adopt' && needsLogin && status.login !== 'present'
     this.#subject = subject
     const mayStay = isSameUser || isFirst
@@ -42,19 +42,19 @@ export class PageLogin {
     return { name, mayStay }
   }
 
-  /** The worker has performed an act. @param own The login that followed from it. */
+  /** The worker has performed an act. @param own The resulting login. */
   performed({ name, mayStay }: PageAct, own: Login): void {
     if (mayStay && !isSame(own, this.current)) this.generations.replaced()
     this.current = own
     if (name === 'adopt') this.generations.started()
   }
 
-  /** An act has ended, also without a response. */
+  /** An act has ended, even without a response. */
   ended(): void {
     this.#pendingActs -= 1
   }
 
-  /** Follows the worker. @returns Whether it may have changed anything. */
+  /** Follows the worker. @returns Whether anything may have changed. */
   follow({ login, isLoginAwaited }: State): boolean {
     if (this.#pendingActs > 0) return false
     if (!isSame(this.current, login)) {

@@ -1,20 +1,20 @@
 import type { Clock } from '../core/clock.ts'
 import { openChannel } from './channel.ts'
 
-/** On this channel somebody asks for an owner by its name, and the owner answers with `ANSWER` and its name. */
+/** On this channel a page asks for an owner by name, and the owner responds with `ALIVE` and its name. */
 const NAME = 'axios-evergreen.lives'
 const ANSWER = 'lives:'
-/** An owner that waits for the token service has time to answer, ms. */
+/** An owner that waits for the token service has time to respond, ms. */
 const PATIENCE_MS = 500
 
-/** Answers for that owner. @returns stop */
+/** Responds for that owner. @returns stop */
 export function replyTo(owner: string): () => void {
   const channel = openChannel(NAME)
   channel?.addEventListener('message', ({ data }) => data === owner && channel.postMessage(ANSWER + owner))
   return () => channel?.close()
 }
 
-/** Whether that owner, in another tab, answers. */
+/** Whether that owner, in another tab, responds. */
 export function answers(owner: string, clock: Clock): Promise<boolean> {
   const channel = openChannel(NAME)
   if (!channel) return Promise.resolve(false)

@@ -2,35 +2,35 @@ import { NoReply } from '../store/reason.ts'
 import type { TokenRegister } from '../store/token-register.ts'
 import { NO_ANSWER, reasonOf } from './reason.ts'
 
-/** What the steps of a register say about the storage of this page. */
+/** Infers from the steps of a register whether the browser denies this page its storage. */
 export class StorageAccess {
   /** The storage has responded to a step. */
   #hasResponded = false
   /** This page has changed its storage, or has found tokens in it. */
   #hasWorked = false
   #lack: string | undefined
-  /** The last step that failed got no response. */
+  /** The last failed step had no response. */
   #isSilent = false
   #isReadOnly = false
-  /** Steps without an answer. */
+  /** Steps without a response. */
   #pending = 0
 
   /**
-   * Why the browser denies this page its storage. Undefined: it does not. A storage that has worked before is never denied: it is out of order for a
-   * moment, and may hold a login (F356). A full storage can be read, but never worked for a page that finds nothing in it.
+   * Why the browser denies this page its storage. Undefined: it does not. Storage that has worked before is never denied: it is temporarily unavailable, and
+   * may hold a login (F356). Full storage can be read, but has never worked for a page that finds nothing in it.
    */
   get denial(): string | undefined {
     return (this.#isSilent ? this.#hasResponded : this.#hasWorked) ? undefined : this.#lack
   }
 
-  /** @returns The register, whose steps are noted from now on. */
+  /** @returns The register, whose steps are observed from now on. */
   watched(register: TokenRegister): TokenRegister {
     return {
       ...register,
       read: async (key) => {
         const reading = await this.#answered(() => register.read(key))
         this.#hasWorked ||= reading.value !== undefined
-        // A storage that is full can still be read.
+        // Full storage can still be read.
         if (!this.#isReadOnly) this.#lack = undefined
         return reading
       },
@@ -45,7 +45,7 @@ export class StorageAccess {
     }
   }
 
-  /** No page waits twice for a storage that has never responded. */
+  /** Runs a step, unless an earlier one is still waiting for a storage that has never responded. */
   async #answered<Answer>(step: () => Promise<Answer>): Promise<Answer> {
     if (!this.#hasResponded && this.#lack !== undefined && this.#pending > 0) throw new NoReply(NO_ANSWER)
     this.#pending += 1

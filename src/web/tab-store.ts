@@ -6,7 +6,7 @@ import type { SharedStoreOptions } from '../store/shared-store.ts'
 /**
  * Keeps tokens in this tab only, and reports `lack` as the reason.
  *
- * @param isDenied Whether the browser has the storage, and denies it.
+ * @param isDenied Whether the browser has storage, but denies it.
  */
 export function tabStore(
   lack: string,
@@ -21,7 +21,7 @@ export function tabStore(
     singleUser: true,
     open(key, clock, reports) {
       const record = memory.open(key, clock, reports)
-      // Not in open(): before the first step nobody can listen.
+      // Not in open(): before the first step nothing can listen.
       const tell = () => {
         const message = `This tab does not share its tokens: ${lack}`
         reports.storeUnavailable(message)

@@ -8,12 +8,12 @@ interface Entry {
   readonly until: number
 }
 
-/** Names the database, and the channel on which tabs tell each other that it has changed. */
+/** Names the database, and the channel on which tabs notify each other of changes. */
 const NAME = 'axios-evergreen'
 
 /**
- * A register in IndexedDB: one entry per key. A read and the write that follows are one transaction, and all tabs and workers of an origin see
- * transactions in one order. localStorage cannot do this, even with Web Locks: each browser process reads its own copy, which may still be old.
+ * A register in IndexedDB: one entry per key. A read and the write that follows are one transaction, and all tabs and workers of an origin see transactions
+ * in one order. localStorage cannot do this, even with Web Locks: each browser process reads its own copy, which may be outdated.
  */
 export function webRegister(databases: Databases): TokenRegister {
   return {
@@ -53,7 +53,7 @@ function standing(entry: unknown, now: number): string | undefined {
   return typeof value === 'string' && typeof until === 'number' && until > now ? value : undefined
 }
 
-/** Deletes expired entries: tokens of people who no longer use this browser must not stay for ever. */
+/** Deletes expired entries: tokens of users who no longer use this browser must not stay forever. */
 function dropEnded(entries: Entries, now: number): void {
   entries.openCursor().onsuccess = ({ target: { result: at } }) => {
     if (!at) return

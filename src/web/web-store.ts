@@ -11,14 +11,13 @@ import { StorageAccess } from './storage-access.ts'
 import { tabStore } from './tab-store.ts'
 import { webRegister } from './web-register.ts'
 
-/** IndexedDB involves no network: a late answer only means that this machine is busy. */
+/** IndexedDB involves no network, so a late response only means that this machine is busy. */
 const COMMAND_TIMEOUT_MS = 5_000
 
 /**
- * Shares the tokens of each account among the tabs and workers of one origin that use the same `prefix`, through IndexedDB. One of them renews, and
- * the others adopt its tokens. A single-use refresh token is presented once, even if the user closes the tab that renews. Without IndexedDB, or
- * outside a secure context, each tab keeps its tokens to itself, and `storeUnavailable` says why. Where the browser denies its storage, the anomaly
- * `storage-denied` says so, too.
+ * Shares the tokens of each account among the tabs and workers of one origin that use the same `prefix`, through IndexedDB. One of them renews, and the others
+ * adopt its tokens. A single-use refresh token is presented once, even if the user closes the tab that renews. Without IndexedDB, or outside a secure context,
+ * each tab keeps its own tokens, and `storeUnavailable` reports why. Where the browser denies its storage, the anomaly `storage-denied` reports that as well.
  *
  * @example
  * ```ts
@@ -33,7 +32,7 @@ const COMMAND_TIMEOUT_MS = 5_000
  */
 export function webStore(options: SharedStoreOptions = {}): TokenStore {
   const own = ownOptions('The options of webStore', options, namesOf<SharedStoreOptions>(SHARED))
-  // Also where no store can be shared: a mistake shows on the server that renders the page, and not only in browsers.
+  // Checked even where no store can be shared, so that a mistake shows on the server that renders the page, and not only in browsers.
   checkedShared(own)
   const databases = indexedDatabases()
   if ((globalThis as { isSecureContext?: boolean }).isSecureContext === false)
@@ -51,7 +50,7 @@ export function webStore(options: SharedStoreOptions = {}): TokenStore {
   return Object.freeze({ ...livingStore(deniableStore(store as OpenableStore, access)), singleUser: true })
 }
 
-/** A record that is sealed with a key of this page alone would lock all other tabs out. */
+/** Rejects a key of this page only: a record sealed with it would lock all other tabs out. */
 function shareable(given: GivenEncryptionKey): GivenEncryptionKey {
   if (!isPromise(given)) return given
   return given.then((entry) => {

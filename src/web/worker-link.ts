@@ -4,20 +4,20 @@ import { TokenError } from '../core/errors.ts'
 import { randomHex } from '../core/digest.ts'
 import { type Answer, type Port, QUESTION, type Question, type Notification } from './worker-messages.ts'
 
-/** What takes messages: a dedicated worker, a service worker, or the port of a shared worker. */
+/** A target for messages: a dedicated worker, a service worker, or the port of a shared worker. */
 export interface Postable {
   postMessage(message: unknown, transfer: never): void
 }
 
-/** Carries the questions of one page to the worker. Each has a port of its own for its answer. That of the last `connect` stays open, for the events. */
+/** Sends the requests of one page to the worker. Each has its own port for the response. The port of the last `connect` stays open for events. */
 export class Link {
   readonly #worker: Postable
   readonly #page = randomHex()
-  /** Ends the waits for answers. */
+  /** Rejects the pending requests. */
   readonly #waits = new Set<(error: Error) => void>()
   #events: Port | undefined
   onEvent: (told: Notification) => void = () => undefined
-  /** The worker has ended. Not every browser says so. */
+  /** The worker has ended. Not every browser reports it. */
   onLost: () => void = () => undefined
 
   constructor(worker: Postable) {
@@ -25,8 +25,8 @@ export class Link {
   }
 
   /**
-   * @returns The answer. It may hold an error.
-   * @throws {TokenError} `ERR_WAIT_TIMEOUT` if there is none; what `close` was given.
+   * @returns The response. It may hold an error.
+   * @throws {TokenError} `ERR_WAIT_TIMEOUT` if there is none; or the error passed to `close`.
    */
   ask(name: string, ms: number, asked: Pick<Question, 'given' | 'login' | 'isOfNext'> = {}): Promise<Answer> {
     const { port1, port2 } = new MessageChannel()

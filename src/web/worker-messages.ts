@@ -2,7 +2,7 @@ import { detailsOf, isTokenError, TokenError, type TokenErrorCode, type TokenErr
 import type { LoginEvents } from '../core/events.ts'
 import type { LoginStatus } from '../core/status.ts'
 
-/** The parts of a `MessagePort` that are used here, of a browser or of Node. */
+/** The parts of a `MessagePort` that are used here, in browsers and Node. */
 export interface Port extends Listened {
   postMessage(message: unknown, transfer?: readonly object[]): void
   start(): void
@@ -10,7 +10,7 @@ export interface Port extends Listened {
   /** Node only. */
   unref?(): void
 }
-/** What receives the messages of pages. */
+/** Receives the messages of pages. */
 export interface Listened {
   addEventListener(type: string, listener: (event: Message) => void): void
   removeEventListener(type: string, listener: (event: Message) => void): void
@@ -19,11 +19,11 @@ export interface Message {
   readonly data?: unknown
   readonly origin?: string
   readonly ports?: readonly Port[]
-  /** A service worker may be stopped when this work has ended. */
+  /** Keeps a service worker alive until this work has ended. */
   waitUntil?(work: Promise<unknown>): void
 }
 
-/** One login of one worker. A worker that starts again counts from the beginning, so its name is part of it. */
+/** One login of one worker. A restarted worker counts from the beginning, so the worker's name is included. */
 export interface Login {
   readonly worker: string
   readonly generation: number
@@ -31,27 +31,27 @@ export interface Login {
 export const isSame = (one: Login | undefined, other: Login | undefined) =>
   one?.worker === other?.worker && one?.generation === other?.generation
 
-/** What a page asks, under the name `QUESTION`, with a port for the answer. */
+/** A request of a page, under the name `QUESTION`, with a port for the response. */
 export interface Question {
   readonly name: string
   readonly given?: unknown
-  /** The login that the page means. */
+  /** The login that the page addresses. */
   readonly login?: Login | undefined
-  /** Whoever asks has asked since that login was over, and waits for the next one. */
+  /** The caller asked after that login had ended, and waits for the next one. */
   readonly isOfNext?: boolean
   /** Names the page. */
   readonly page: string
 }
 export const QUESTION = 'axios-evergreen'
 
-/** What each message of a worker tells of its manager. Messages through several ports may overtake each other: `at` counts them. */
+/** The state of the worker's manager, sent with each message. Messages on several ports may arrive out of order: `at` numbers them. */
 export interface State {
   readonly login: Login
   readonly at: number
-  /** Whether who asks now waits for the next login (`LoginGenerations.isAwaited`). */
+  /** Whether new callers wait for the next login (`LoginGenerations.isAwaited`). */
   readonly isLoginAwaited: boolean
   readonly status: LoginStatus
-  /** How long the access token lives, ms. */
+  /** The remaining lifetime of the access token, ms. */
   readonly livesMs: number
   readonly needsLogin: boolean
   readonly maxWaitMs: number
@@ -62,9 +62,9 @@ export interface Answer {
   readonly state: State
   readonly value?: unknown
   readonly error?: TransferredError
-  /** After `adopt`, `logout` and `reset`: the login that followed from it. */
+  /** After `adopt`, `logout` and `reset`: the resulting login. */
   readonly own?: Login | undefined
-  /** Before this question the worker sent no events to this page: it has started again, or had not heard of the page for long. */
+  /** Until this request the worker sent no events to this page: the worker has restarted, or had removed a silent page. */
   readonly isUnknown: boolean
 }
 export interface Notification {
@@ -79,7 +79,7 @@ export interface TransferredError extends Omit<TokenErrorDetails, 'cause'> {
   readonly message: string
 }
 
-/** Without its cause. */
+/** Converts an error, without its cause. */
 export function transferred(error: unknown): TransferredError {
   const { name, message } = error instanceof Error ? error : new Error('The worker threw no error')
   if (!isTokenError(error)) return { name, message }

@@ -18,35 +18,35 @@ import { changeIn, isSameLogin, relay } from './page-events.ts'
 import { Changes } from './changes.ts'
 import { closed, loginEnded, restored, type State } from './worker-messages.ts'
 
-/** A browser stops a service worker that hears nothing for half a minute. */
+/** The interval of messages to the worker: a browser stops a service worker that is idle for half a minute. */
 const CHECK_EVERY_MS = 20_000
-/** The longest time of an act: a logout waits for the exchange in flight, and for the revocation. */
+/** The longest time of an act: a logout waits for the exchange in flight and for the revocation. */
 const ACT_LIMIT_MS = 60_000
 
-/** Who asks the worker for what only one login may get. */
+/** A caller whose request is bound to one login. */
 interface Caller {
   readonly name: string
   readonly ms: number
   readonly given: object
-  /** The mark under which it asks. */
+  /** The login generation in which the caller asked. */
   readonly generation: number
-  /** It waits no longer: nothing more is asked for it. */
+  /** The caller waits no longer, so nothing more is sent for it. */
   hasLeft: boolean
 }
 
-/** The manager of a worker, as one page has it. */
+/** The page's side of a worker's manager. */
 export class WorkerTokens implements LoginManager {
   readonly #link: Link
   readonly #events = new Events(systemClock)
   #state: State
   readonly #login: PageLogin
-  /** Settles when all acts of this page have been answered. */
+  /** Settles when all acts of this page have a response. */
   #acts: Promise<unknown> = Promise.resolve()
-  /** The last token that the worker gave, and until when it lives, monotonic ms. */
+  /** The last token that the worker returned, and until when it is valid, monotonic ms. */
   #given: { readonly token: unknown; readonly until: number } | undefined
-  /** Logins of this page. Other pages do not wait for them. */
+  /** Pending logins of this page. Other pages do not wait for them. */
   readonly #pendingLogins = new PendingLogins()
-  /** What callers wait for that wait for a login of this page. */
+  /** Notifies callers that wait for a login of this page. */
   readonly #changes = new Changes()
   #cancelCheck: () => void = () => undefined
   #isClosed = false
@@ -69,7 +69,7 @@ export class WorkerTokens implements LoginManager {
     return this.#ofLogin('get', options) as Promise<string>
   }
 
-  /** Nothing is at hand in a page. */
+  /** A page holds no token. */
   peekAccessToken(): undefined {
     return undefined
   }
@@ -87,7 +87,7 @@ export class WorkerTokens implements LoginManager {
       await this.#adopt(given)
       return
     }
-    // Nobody may be waiting.
+    // The caller may ignore the result.
     const promise = Promise.resolve(given)
     promise.catch(() => undefined)
     this.#checkOpen()
@@ -132,11 +132,11 @@ export class WorkerTokens implements LoginManager {
 
   async settled(): Promise<void> {
     if (this.#isClosed) return
-    // A worker that does not answer is not at work for this page.
+    // A worker that does not respond has no work for this page.
     await this.#ask('settled', ACT_LIMIT_MS).catch(() => undefined)
   }
 
-  /** Closes this page's side. The worker's manager, and other pages, go on. */
+  /** Closes this page's side. The worker's manager and other pages continue. */
   close(): Promise<void> {
     this.#isClosed = true
     this.#cancelCheck()
@@ -162,13 +162,13 @@ export class WorkerTokens implements LoginManager {
     }
   }
 
-  /** Asks what only the login of now may get. @throws {TokenError} `ERR_LOGIN_REQUIRED` if that login has ended before the answer came. */
+  /** Sends a request that is bound to the current login. @throws {TokenError} `ERR_LOGIN_REQUIRED` if that login ends before the response. */
   async #ofLogin(name: string, options: WaitOptions | undefined, given?: object): Promise<unknown> {
     const signal = ownOption(options, 'signal')
     checkNotAborted(signal)
     this.#checkOpen()
     const ms = waitMsOf(options, this.#state.maxWaitMs)
-    // The refused token was sent in the login of now, whenever its sender asks: the next login does not serve it.
+    // The rejected token was sent in the current login, whenever its sender asks. The next login must not replace it.
     const generation = name === 'replace' ? this.#login.generations.first : this.#login.generations.current
     const caller: Caller = { name, ms, given: { ...given, maxWaitMs: ms }, generation, hasLeft: false }
     const atLimit = () =>
@@ -185,12 +185,12 @@ export class WorkerTokens implements LoginManager {
 
   async #askFor(caller: Caller): Promise<unknown> {
     const { name, ms, given, generation } = caller
-    // Who has no token waits for the login that is under way in this page.
+    // Callers without a token wait for the pending login of this page.
     while (!caller.hasLeft && this.#isPending && this.#state.status.login !== 'present') {
       await this.#changes.next()
       this.#checkGoesOn(generation)
     }
-    // Until then nobody knows the login that this question means.
+    // Until these acts have a response, the login of this request is unknown.
     await this.#acts
     this.#checkGoesOn(generation)
     if (caller.hasLeft) return undefined
@@ -211,7 +211,7 @@ export class WorkerTokens implements LoginManager {
     if (this.#login.isPast(generation, this.#state)) throw loginEnded()
   }
 
-  /** Begins or ends a login: at once for the requests of this page, and for the worker after the earlier acts of this page. */
+  /** Begins or ends a login: synchronously for requests of this page; in the worker, after the earlier acts of this page. */
   #act(name: string, given?: object, subject?: string): Promise<unknown> {
     this.#checkOpen()
     const act = this.#login.begins(name, this.#state, subject)
@@ -251,7 +251,7 @@ export class WorkerTokens implements LoginManager {
     if (this.#login.follow(this.#state)) this.#changes.report()
   }
 
-  /** Until now the worker has sent this page no events, or no longer. */
+  /** Reconnects: the worker sent this page no events until now, or no longer. */
   #missed(name: string, before: State): void {
     if (this.#isClosed) return
     if (name !== 'connect') void this.#ask('connect', CHECK_EVERY_MS).catch(() => undefined)
@@ -263,7 +263,7 @@ export class WorkerTokens implements LoginManager {
     return this.#state.needsLogin && this.#pendingLogins.isPending
   }
 
-  /** No login came. Whoever has seen that it is pending hears that it is required, if it is. */
+  /** The pending login was not completed. Listeners that saw it pending are notified if a login is still required. */
   #loginMissed(): void {
     this.#changes.report()
     const change = changeIn(this.#state, 'here')
@@ -272,10 +272,10 @@ export class WorkerTokens implements LoginManager {
     this.#events.emit('loginChanged', change)
   }
 
-  /** The worker's manager has listeners, so it warns nobody of a mistake. This page does if nobody listens here. */
+  /** The worker's manager has listeners, so it logs no warnings. This page logs them if it has no listeners. */
   #emit(name: keyof LoginEvents, told: object): void {
     const isLoss = name === 'loginChanged' && (told as { readonly login?: unknown }).login === 'required'
-    // The event may come after a state that follows it. While a login is under way, whoever asks from now on waits for that.
+    // The event may arrive after a later state. While a login is pending, new callers wait for it.
     if (isLoss && this.#state.isLoginAwaited) this.#login.generations.lossReported()
     if (isLoss && this.#isPending) return
     relay(this.#events, name, told)
@@ -285,7 +285,7 @@ export class WorkerTokens implements LoginManager {
     void this.#ask('look', CHECK_EVERY_MS).catch(() => undefined)
   }
 
-  /** Keeps a service worker alive, and learns whether the worker still knows this page. */
+  /** Keeps a service worker alive, and checks whether the worker still has this page. */
   #checkLater(): void {
     this.#cancelCheck = systemClock.setTimer(() => {
       this.#check()
