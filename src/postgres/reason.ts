@@ -18,7 +18,7 @@ const ADVICE = {
 }
 
 /** Reasons for errors of the client `pg` without a code. */
-const WORDS: readonly (readonly [RegExp, string])[] = [
+const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^Cannot use a pool after calling end/, 'the pool is closed'],
   [/^Query read timeout$/, 'no response within query_timeout'],
   [/timeout exceeded when trying to connect|connection timeout$/, 'no connection in time'],
@@ -28,5 +28,5 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
 
 export function reasonOf(thrown: unknown): string {
   if (thrown instanceof ForeignReply) return 'query(text, values) must return { rows } of objects, with text as strings'
-  return reasonIn(thrown, ADVICE, (message) => WORDS.find(([words]) => words.test(message))?.[1])
+  return reasonIn(thrown, ADVICE, (message) => MESSAGES.find(([words]) => words.test(message))?.[1])
 }

@@ -57,17 +57,20 @@ export function redisRegister(client: RedisClient, subscriber?: RedisSubscriber)
   /** By key: each node of a cluster has its own. An outdated epoch is harmless, because the script compares it before it stores. */
   const epochs = new Map<string, { readonly epoch: string; readonly epochAt?: number }>()
   /** Keys that this register has written and not read since. Their next replace completes a lease. */
-  const claimed = new Set<string>()
+  const leased = new Set<string>()
   return {
     kind: 'redis',
     ...(subscriber && subscription(subscriber)),
     async read(key) {
       const known = epochs.get(key)
       const reply = await SCRIPT.run(client, command, key, known === undefined ? [] : ['known'])
-      const [value, seconds, micros, asked, uptime] = Array.isArray(reply) ? reply.map(text) : []
+      const [value, seconds, micros, serverEpoch, uptime] = Array.isArray(reply) ? reply.map(text) : []
       const now = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
-      const { epoch, epochAt } = known ?? { epoch: asked, ...(uptime && { epochAt: now - Number(uptime) * 1_000 }) }
-      claimed.delete(key)
+      const { epoch, epochAt } = known ?? {
+        epoch: serverEpoch,
+        ...(uptime && { epochAt: now - Number(uptime) * 1_000 }),
+      }
+      leased.delete(key)
       if (epochs.size >= MOST_EPOCHS) epochs.clear()
       if (epoch) epochs.set(key, { epoch, ...(epochAt !== undefined && { epochAt }) })
       // Clients decode bytes that are not UTF-8 as another text, which no process could pass as the expected one.
@@ -76,13 +79,13 @@ export function redisRegister(client: RedisClient, subscriber?: RedisSubscriber)
     async replace(key, expected, value, keepMs, epoch = '') {
       // Only a lease grants a refresh token, so only the lease needs the comparison. The step that completes it stores its epoch: in another epoch, the token
       // is not presented.
-      const isSettling = claimed.delete(key)
+      const isSettling = leased.delete(key)
       const args = [value, String(Math.ceil(keepMs)), isSettling ? '' : epoch]
       const stored = text(
         await replacing.run(client, command, key, expected === undefined ? args : [...args, expected]),
       )
       if (stored === '-1') epochs.delete(key)
-      if (stored === '1' && !isSettling) claimed.add(key)
+      if (stored === '1' && !isSettling) leased.add(key)
       if (!['1', '0', '-1'].includes(stored ?? '')) throw new ForeignReply()
       return stored === '1'
     },

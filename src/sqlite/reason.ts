@@ -34,7 +34,7 @@ const CODES: Readonly<Record<number, string>> = {
 }
 
 const OPEN = 'the database has an open transaction, which could be rolled back: pass a connection of its own'
-const WORDS: readonly (readonly [RegExp, string])[] = [
+const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/(within|inside) a transaction/, OPEN],
   [/no such column|has no column|NOT NULL constraint/, 'the table does not have the columns of this store'],
   [/no such table/, 'the table was deleted while this process was running: restart the process'],
@@ -52,7 +52,7 @@ export function codeOf(thrown: unknown): unknown {
 /** @returns Why a step failed, without secrets: messages of SQLite quote values. */
 export function reasonOf(thrown: unknown): string {
   const message = member(thrown, 'message')
-  const words = WORDS.find(([pattern]) => typeof message === 'string' && pattern.test(message))?.[1]
+  const words = MESSAGES.find(([pattern]) => typeof message === 'string' && pattern.test(message))?.[1]
   if (words !== undefined) return words
   const code = codeOf(thrown)
   return code === member(thrown, 'code') ? reasonIn(thrown, ADVICE) : reasonIn({ code }, ADVICE)

@@ -36,14 +36,14 @@ export function sqliteRegister(
       const isStored = await writers.run(() =>
         rows.transaction('BEGIN IMMEDIATE', (at) => {
           const now = clock.wallNow()
-          const stands = rows.rowOf(at, key, now)
-          if (stands.value !== expected || (epoch !== undefined && epoch !== stands.epoch)) return false
+          const current = rows.rowOf(at, key, now)
+          if (current.value !== expected || (epoch !== undefined && epoch !== current.epoch)) return false
           rows.write(at, key, value, { now, keepMs, holds: holdsTokens(value) })
           return true
         }),
       )
       // The first attempt runs before this step resolves: the process may end then.
-      if (rows.owesTruncation) writers.run(() => rows.truncate()).catch(() => undefined)
+      if (rows.truncationPending) writers.run(() => rows.truncate()).catch(() => undefined)
       return isStored
     },
   }

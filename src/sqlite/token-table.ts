@@ -40,7 +40,7 @@ export class TokenTable {
   readonly #texts: ReturnType<typeof textsFor>
   #opened: Opened | undefined
   #sweepsAt = -Infinity
-  #owesTruncation = false
+  #truncationPending = false
 
   constructor(open: Open, name: string) {
     this.#open = open
@@ -49,8 +49,8 @@ export class TokenTable {
   }
 
   /** Whether the log still holds tokens that are no longer needed. */
-  get owesTruncation(): boolean {
-    return this.#owesTruncation
+  get truncationPending(): boolean {
+    return this.#truncationPending
   }
 
   /** Runs a step in its own transaction, in the current database. */
@@ -81,7 +81,7 @@ export class TokenTable {
 
   write(at: Opened, key: string, value: string, { now, keepMs, holds }: Write): void {
     preparedIn(at, this.#texts.write).run(key, value, now + keepMs)
-    this.#owesTruncation = this.#sweep(at, now) || !holds || this.#owesTruncation
+    this.#truncationPending = this.#sweep(at, now) || !holds || this.#truncationPending
   }
 
   /** @throws that the database is locked, if another process is reading. */
@@ -90,7 +90,7 @@ export class TokenTable {
     if (!database) return
     const { busy } = withoutWaiting(database, () => database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()) as Log
     if (Number(busy) > 0) throw Object.assign(new Error('busy'), { code: 'SQLITE_BUSY' })
-    this.#owesTruncation = false
+    this.#truncationPending = false
   }
 
   #current(before: Opened | undefined): Opened {

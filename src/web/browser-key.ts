@@ -55,16 +55,16 @@ export async function browserKey(name = 'browser'): Promise<{ id: string; key: K
 }
 
 async function keptKey(databases: Databases, name: string): Promise<Key> {
-  const found = await transact<unknown>(databases, NAME, 'readonly', (entries, answer) => {
-    entries.get(name).onsuccess = ({ target }) => answer(target.result)
+  const found = await transact<unknown>(databases, NAME, 'readonly', (entries, resolveWith) => {
+    entries.get(name).onsuccess = ({ target }) => resolveWith(target.result)
   })
   if (isKey(found)) return found
   // Generated before the transaction, which would end while WebCrypto works.
   const made = await newKey()
-  return transact<Key>(databases, NAME, 'readwrite', (entries, answer) => {
+  return transact<Key>(databases, NAME, 'readwrite', (entries, resolveWith) => {
     entries.get(name).onsuccess = ({ target: { result } }) => {
       // If several tabs ask at once, all but the first find its key here.
-      answer(isKey(result) ? result : made)
+      resolveWith(isKey(result) ? result : made)
       if (!isKey(result)) entries.put(made, name)
     }
   })

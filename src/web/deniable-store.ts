@@ -12,7 +12,7 @@ export function deniableStore(store: OpenableStore, access: StorageAccess): Open
 }
 
 /** @returns Whether the browser denies the storage. Reports it once. */
-function judgeOf(access: StorageAccess, reports: StoreReports): () => boolean {
+function denialIn(access: StorageAccess, reports: StoreReports): () => boolean {
   let isReported = false
   return () => {
     const { denial } = access
@@ -23,26 +23,26 @@ function judgeOf(access: StorageAccess, reports: StoreReports): () => boolean {
 }
 
 function deniableRecord(record: TokenRecord, access: StorageAccess, reports: StoreReports): TokenRecord {
-  const judge = judgeOf(access, reports)
+  const isDenied = denialIn(access, reports)
   /** The leases as the record granted them, by the lease that the owner received. */
   const granted = new WeakMap<Lease, Lease>()
   const original = (lease: Lease) => granted.get(lease) ?? lease
   return {
     async acquire(...given) {
-      const answer = await record.acquire(...given).finally(judge)
-      if (answer.kind !== 'granted' || !answer.isPrivate || !judge()) return answer
-      const { isPrivate, ...own } = answer
-      granted.set(own, answer)
+      const result = await record.acquire(...given).finally(isDenied)
+      if (result.kind !== 'granted' || !result.isPrivate || !isDenied()) return result
+      const { isPrivate, ...own } = result
+      granted.set(own, result)
       return own
     },
-    acquireForLogout: (...given) => record.acquireForLogout(...given).finally(judge),
+    acquireForLogout: (...given) => record.acquireForLogout(...given).finally(isDenied),
     accept: (lease, ...given) => record.accept(original(lease), ...given),
     release: (lease, ...given) => record.release(original(lease), ...given),
     async adopt(seenVersion, tokens, isLogin) {
       try {
         return await record.adopt(seenVersion, tokens, isLogin)
       } catch (error) {
-        if (!judge()) throw error
+        if (!isDenied()) throw error
         // Denied storage counts as no storage.
         return { ...tokens, version: seenVersion }
       }
@@ -52,7 +52,7 @@ function deniableRecord(record: TokenRecord, access: StorageAccess, reports: Sto
         return await record.clear(...given)
       } catch (error) {
         // If nothing was ever stored, there is nothing to clear.
-        if (!judge()) throw error
+        if (!isDenied()) throw error
         return undefined
       }
     },

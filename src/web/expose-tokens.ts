@@ -7,15 +7,15 @@ import type { AdoptedGrant } from '../core/token-source.ts'
 import { member } from '../core/thrown.ts'
 import type { WaitOptions } from '../core/waiting-room.ts'
 import {
-  type Answer,
+  type WorkerResponse,
   isSame,
   type Listened,
   type Login,
   loginEnded,
   type Message,
   type Port,
-  type Question,
-  QUESTION,
+  type PageRequest,
+  REQUEST_KEY,
   type State,
   type Notification,
   transferred,
@@ -52,23 +52,23 @@ export function exposeTokens(tokens: TokenManager, scope: object = globalThis): 
   const target = scope as Listened & Partial<Port>
   const server = new Server(tokens, internals)
   let isStopped = false
-  const heard = (message: Message) => {
-    if (!isStopped) server.hear(message)
+  const receive = (message: Message) => {
+    if (!isStopped) server.receive(message)
   }
   /** A page has connected to a shared worker. Its port closes with the page. */
-  const connected = ({ ports }: Message) => {
-    ports?.[0]?.addEventListener('message', heard)
+  const connect = ({ ports }: Message) => {
+    ports?.[0]?.addEventListener('message', receive)
     ports?.[0]?.start()
   }
-  target.addEventListener('message', heard)
-  target.addEventListener('connect', connected)
+  target.addEventListener('message', receive)
+  target.addEventListener('connect', connect)
   target.start?.()
-  const stopTelling = tokens.onAny((...event) => server.tell(...event))
+  const stopEvents = tokens.onAny((...event) => server.notify(...event))
   return () => {
     isStopped = true
-    stopTelling()
-    target.removeEventListener('message', heard)
-    target.removeEventListener('connect', connected)
+    stopEvents()
+    target.removeEventListener('message', receive)
+    target.removeEventListener('connect', connect)
   }
 }
 
@@ -88,7 +88,7 @@ class Server {
   readonly #tokens: LoginManager
   readonly #internals: ManagerInternals
   readonly #name = randomHex()
-  readonly #pages = new Map<string, { readonly port: Port; readonly heardAt: number }>()
+  readonly #pages = new Map<string, { readonly port: Port; readonly askedAt: number }>()
   readonly #rules: Readonly<Record<string, Rule>>
   #sent = 0
 
@@ -116,49 +116,45 @@ class Server {
   }
 
   /** Handles a message. Any script may post anything, so messages that are no requests of a page are ignored, and so are windows of another origin. */
-  hear(message: Message): void {
+  receive(message: Message): void {
     const { data, origin = '', ports } = message
-    const asked = Object(data) as { [QUESTION]?: Partial<Question> }
-    const question = Object.hasOwn(asked, QUESTION) ? asked[QUESTION] : undefined
+    const envelope = Object(data) as { [REQUEST_KEY]?: Partial<PageRequest> }
+    const request = Object.hasOwn(envelope, REQUEST_KEY) ? envelope[REQUEST_KEY] : undefined
     const [port] = ports ?? []
     const isForeign = origin !== '' && origin !== (globalThis as { origin?: string }).origin
-    if (!port || isForeign || typeof question?.name !== 'string' || typeof question.page !== 'string') return
-    const work = this.#answer(question as Question, port)
+    if (!port || isForeign || typeof request?.name !== 'string' || typeof request.page !== 'string') return
+    const work = this.#respond(request as PageRequest, port)
     message.waitUntil?.(work)
   }
 
-  async #answer(question: Question, port: Port): Promise<void> {
-    const { name, page } = question
+  async #respond(request: PageRequest, port: Port): Promise<void> {
+    const { name, page } = request
     const known = this.#pages.get(page)
-    const told = name === 'connect' ? port : known?.port
-    if (told) this.#pages.set(page, { port: told, heardAt: this.#now })
-    const { work, own } = this.#begin(question)
+    const eventPort = name === 'connect' ? port : known?.port
+    if (eventPort) this.#pages.set(page, { port: eventPort, askedAt: this.#now })
+    const { work, own } = this.#begin(request)
     const outcome = await work.then(
       (value) => ({ value }),
       (error: unknown) => ({ error: transferred(error) }),
     )
-    port.postMessage({ state: this.#state, isUnknown: !known, own, ...outcome } satisfies Answer)
+    port.postMessage({ state: this.#state, isUnknown: !known, own, ...outcome } satisfies WorkerResponse)
   }
 
   /** @returns `own`: the login of this act, even if another act follows before the work is done. */
-  #begin({ name, given, login, isOfNext = false }: Question): { work: Promise<unknown>; own?: Login | undefined } {
+  #begin({ name, given, login, isOfNext = false }: PageRequest): { work: Promise<unknown>; own?: Login | undefined } {
     const rule = Object.hasOwn(this.#rules, name) ? this.#rules[name] : undefined
-    const {
-      needsLogin = false,
-      currentGeneration: currentGeneration,
-      firstGeneration: firstGeneration,
-    } = this.#internals
+    const { needsLogin = false, currentGeneration, firstGeneration } = this.#internals
     // A page that has not received a loss asks in the lost login, whatever the worker knows.
     const generation = (isOfNext ? currentGeneration : firstGeneration)?.() ?? 0
-    const isOfOther = needsLogin && !isSame(login, this.#login)
-    if (rule?.otherwise === 'nothing' && isOfOther) return { work: Promise.resolve(NOTHING) }
+    const isOtherLogin = needsLogin && !isSame(login, this.#login)
+    if (rule?.otherwise === 'nothing' && isOtherLogin) return { work: Promise.resolve(NOTHING) }
     const work = async () => {
       if (!rule)
         throw new TypeError(
           `The worker does not support ${name}: its script is from another release of axios-evergreen`,
         )
       if (rule.otherwise !== 'refused') return rule.run(given as never)
-      if (isOfOther) throw loginEnded()
+      if (isOtherLogin) throw loginEnded()
       const value = await rule.run(given as never)
       if (needsLogin && generation < (firstGeneration?.() ?? 0)) throw loginEnded()
       return value
@@ -167,12 +163,12 @@ class Server {
   }
 
   /** Notifies all pages, and removes those that have not asked for long: they are gone, or frozen. */
-  tell(name: keyof LoginEvents, event: object): void {
+  notify(name: keyof LoginEvents, event: object): void {
     const error = member(event, 'error')
-    const told = error === undefined ? event : { ...event, error: transferred(error) }
-    for (const [page, { port, heardAt }] of this.#pages) {
-      if (this.#now - heardAt > FORGOTTEN_AFTER_MS) this.#pages.delete(page)
-      else port.postMessage({ state: this.#state, event: [name, told] } satisfies Notification)
+    const sent = error === undefined ? event : { ...event, error: transferred(error) }
+    for (const [page, { port, askedAt }] of this.#pages) {
+      if (this.#now - askedAt > FORGOTTEN_AFTER_MS) this.#pages.delete(page)
+      else port.postMessage({ state: this.#state, event: [name, sent] } satisfies Notification)
     }
   }
 

@@ -41,25 +41,25 @@ export function followPage(tokens: TokenManager): () => void {
     stopFollowing?.()
     stopFollowing = undefined
   }
-  const look = () => {
+  const check = () => {
     // All tabs are notified simultaneously that the browser is online. Only visible ones act.
     if (document?.visibilityState !== 'hidden') comeBack(tokens)
   }
   const restored = () => {
     listen()
-    look()
+    check()
   }
-  const heard: [Target | undefined, string, (event: { readonly persisted?: boolean }) => void][] = [
-    [page, 'online', look],
-    [document, 'visibilitychange', look],
+  const listeners: [Target | undefined, string, (event: { readonly persisted?: boolean }) => void][] = [
+    [page, 'online', check],
+    [document, 'visibilitychange', check],
     [page, 'pageshow', ({ persisted }) => persisted && restored()],
     [page, 'pagehide', leave],
   ]
   if (page.addEventListener) listen()
-  for (const [target, type, listener] of heard) target?.addEventListener?.(type, listener)
+  for (const [target, type, listener] of listeners) target?.addEventListener?.(type, listener)
   return () => {
     leave()
-    for (const [target, type, listener] of heard) target?.removeEventListener?.(type, listener)
+    for (const [target, type, listener] of listeners) target?.removeEventListener?.(type, listener)
   }
 }
 

@@ -56,21 +56,21 @@ export function indexedDatabases(): Databases | undefined {
  *
  * @param steps Calls `resolveWith` during the transaction. `transact` resolves with that value when the transaction is complete.
  */
-export async function transact<Answer>(
+export async function transact<Result>(
   databases: Databases,
   name: string,
   mode: Mode,
-  steps: (entries: Entries, answer: (answer: Answer) => void) => void,
-): Promise<Answer> {
+  steps: (entries: Entries, resolveWith: (value: Result) => void) => void,
+): Promise<Result> {
   const database = await opened(databases, name)
   try {
-    return await new Promise<Answer>((resolve, reject) => {
+    return await new Promise<Result>((resolve, reject) => {
       // Not `relaxed`: a power failure could restore a refresh token that has been presented.
       const transaction = database.transaction(STORE, mode, { durability: 'strict' })
-      let given: Answer
+      let given: Result
       transaction.oncomplete = () => resolve(given)
       transaction.onabort = () => reject(transaction.error)
-      steps(transaction.objectStore(STORE), (answer) => (given = answer))
+      steps(transaction.objectStore(STORE), (value) => (given = value))
     })
   } finally {
     database.close()

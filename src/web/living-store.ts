@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { randomHex } from '../core/digest.ts'
 import type { LeaseResult, Lease, OpenableStore, Others, TokenRecord } from '../core/token-store.ts'
-import { replyTo, answers } from './roll-call.ts'
+import { replyTo, isAlive } from './roll-call.ts'
 
 /**
  * The parts of the Web Locks API that are used here. `held` gets null if the lock is not available. The lock is held until the returned promise has settled.
@@ -51,21 +51,21 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): Toke
   }
 
   /** @param step If it fails, the exchange is over all the same, and its refresh token is in doubt for all owners. */
-  const settled = <Value>({ fence }: Lease, step: Promise<Value>): Promise<Value> =>
+  const unlocking = <Value>({ fence }: Lease, step: Promise<Value>): Promise<Value> =>
     step.finally(() => held.get(fence)?.())
 
   /** @param lease Requests a lease under a name; and once more if the owner whose exchange is in flight has died. */
-  async function claimed(owner: string, ttlMs: number, lease: (owner: string, others: Others) => Promise<LeaseResult>) {
+  async function leased(owner: string, ttlMs: number, lease: (owner: string, others: Others) => Promise<LeaseResult>) {
     const release = await taken(life, acquire)
     const name = release ? life : owner
     let isKept = false
     try {
-      let answer = await lease(name, {})
-      if (answer.kind === 'busy' && answer.by !== undefined && (await hasDied(answer.by)))
-        answer = await lease(name, { dead: answer.by })
-      isKept = answer.kind === 'granted'
-      if (answer.kind === 'granted' && release) keep(answer.fence, ttlMs, release)
-      return answer
+      let result = await lease(name, {})
+      if (result.kind === 'busy' && result.by !== undefined && (await hasDied(result.by)))
+        result = await lease(name, { dead: result.by })
+      isKept = result.kind === 'granted'
+      if (result.kind === 'granted' && release) keep(result.fence, ttlMs, release)
+      return result
     } finally {
       if (!isKept) release?.()
     }
@@ -73,11 +73,11 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): Toke
 
   return {
     acquire: (owner, seenVersion, ttlMs, terms) =>
-      claimed(owner, ttlMs, (name, others) => record.acquire(name, seenVersion, ttlMs, { ...terms, others })),
+      leased(owner, ttlMs, (name, others) => record.acquire(name, seenVersion, ttlMs, { ...terms, others })),
     acquireForLogout: (owner, seenVersion, ttlMs, ends) =>
-      claimed(owner, ttlMs, (name, others) => record.acquireForLogout(name, seenVersion, ttlMs, { ...ends, others })),
-    accept: (lease, ...given) => settled(lease, record.accept(lease, ...given)),
-    release: (lease, ...given) => settled(lease, record.release(lease, ...given)),
+      leased(owner, ttlMs, (name, others) => record.acquireForLogout(name, seenVersion, ttlMs, { ...ends, others })),
+    accept: (lease, ...given) => unlocking(lease, record.accept(lease, ...given)),
+    release: (lease, ...given) => unlocking(lease, record.release(lease, ...given)),
     adopt: (...given) => record.adopt(...given),
     clear: (...given) => record.clear(...given),
     close: () => record.close?.(),
@@ -136,5 +136,5 @@ async function isDead(owner: string, acquire: Acquire, clock: Clock): Promise<bo
   if (!owner.startsWith(LOCKED)) return false
   const release = await acquire(owner, 'exclusive')
   release?.()
-  return release !== undefined && !(await answers(owner, clock))
+  return release !== undefined && !(await isAlive(owner, clock))
 }

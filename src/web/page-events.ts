@@ -2,11 +2,11 @@ import type { AnomalyKind, Events, LoginEvents } from '../core/events.ts'
 import { isSame, restored, type State, type TransferredError } from './worker-messages.ts'
 
 /** Emits an event of the worker to the listeners of a page. */
-export function relay(events: Events, name: keyof LoginEvents, told: object): void {
-  const { kind, message, error } = told as { kind: AnomalyKind; message: string; error?: TransferredError }
+export function relay(events: Events, name: keyof LoginEvents, event: object): void {
+  const { kind, message, error } = event as { kind: AnomalyKind; message: string; error?: TransferredError }
   if (name === 'anomaly') events.anomaly(kind, message)
   else if (name === 'storeUnavailable') events.storeUnavailable(message)
-  else events.emit(name, (error ? { ...told, error: restored(error) } : told) as never)
+  else events.emit(name, (error ? { ...event, error: restored(error) } : event) as never)
 }
 
 /** @returns The event that reports the login of this state. Undefined: the login is unknown or pending. */

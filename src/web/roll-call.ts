@@ -3,25 +3,25 @@ import { openChannel } from './channel.ts'
 
 /** On this channel a page asks for an owner by name, and the owner responds with `ALIVE` and its name. */
 const NAME = 'axios-evergreen.lives'
-const ANSWER = 'lives:'
+const ALIVE = 'lives:'
 /** An owner that waits for the token service has time to respond, ms. */
 const PATIENCE_MS = 500
 
 /** Responds for that owner. @returns stop */
 export function replyTo(owner: string): () => void {
   const channel = openChannel(NAME)
-  channel?.addEventListener('message', ({ data }) => data === owner && channel.postMessage(ANSWER + owner))
+  channel?.addEventListener('message', ({ data }) => data === owner && channel.postMessage(ALIVE + owner))
   return () => channel?.close()
 }
 
 /** Whether that owner, in another tab, responds. */
-export function answers(owner: string, clock: Clock): Promise<boolean> {
+export function isAlive(owner: string, clock: Clock): Promise<boolean> {
   const channel = openChannel(NAME)
   if (!channel) return Promise.resolve(false)
   return new Promise<boolean>((resolve) => {
     const cancel = clock.setTimer(() => resolve(false), PATIENCE_MS, true)
     channel.addEventListener('message', ({ data }) => {
-      if (data !== ANSWER + owner) return
+      if (data !== ALIVE + owner) return
       cancel()
       resolve(true)
     })

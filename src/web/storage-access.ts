@@ -1,6 +1,6 @@
 import { NoReply } from '../store/reason.ts'
 import type { TokenRegister } from '../store/token-register.ts'
-import { NO_ANSWER, reasonOf } from './reason.ts'
+import { NO_RESPONSE, reasonOf } from './reason.ts'
 
 /** Infers from the steps of a register whether the browser denies this page its storage. */
 export class StorageAccess {
@@ -28,7 +28,7 @@ export class StorageAccess {
     return {
       ...register,
       read: async (key) => {
-        const reading = await this.#answered(() => register.read(key))
+        const reading = await this.#observed(() => register.read(key))
         this.#hasWorked ||= reading.value !== undefined
         // Full storage can still be read.
         if (!this.#isReadOnly) this.#lack = undefined
@@ -36,7 +36,7 @@ export class StorageAccess {
       },
       replace: async (...given) => {
         this.#isReadOnly = true
-        const replaced = await this.#answered(() => register.replace(...given))
+        const replaced = await this.#observed(() => register.replace(...given))
         this.#isReadOnly = false
         this.#hasWorked = true
         this.#lack = undefined
@@ -46,13 +46,13 @@ export class StorageAccess {
   }
 
   /** Runs a step, unless an earlier one is still waiting for a storage that has never responded. */
-  async #answered<Answer>(step: () => Promise<Answer>): Promise<Answer> {
-    if (!this.#hasResponded && this.#lack !== undefined && this.#pending > 0) throw new NoReply(NO_ANSWER)
+  async #observed<Result>(step: () => Promise<Result>): Promise<Result> {
+    if (!this.#hasResponded && this.#lack !== undefined && this.#pending > 0) throw new NoReply(NO_RESPONSE)
     this.#pending += 1
     try {
-      const answer = await step()
+      const result = await step()
       this.#hasResponded = true
-      return answer
+      return result
     } finally {
       this.#pending -= 1
     }

@@ -22,25 +22,25 @@ export function tabStore(
     open(key, clock, reports) {
       const record = memory.open(key, clock, reports)
       // Not in open(): before the first step nothing can listen.
-      const tell = () => {
+      const report = () => {
         const message = `This tab does not share its tokens: ${lack}`
         reports.storeUnavailable(message)
         if (isDenied) reports.anomaly('storage-denied', message)
         if (onUnavailable === 'fail') throw new TokenError('ERR_STORE_UNAVAILABLE', message)
       }
       return {
-        async acquire(...claimed) {
-          tell()
-          return record.acquire(...claimed)
+        async acquire(...given) {
+          report()
+          return record.acquire(...given)
         },
-        async acquireForLogout(...claimed) {
-          tell()
-          return record.acquireForLogout(...claimed)
+        async acquireForLogout(...given) {
+          report()
+          return record.acquireForLogout(...given)
         },
         accept: (...given) => record.accept(...given),
         release: (...given) => record.release(...given),
         async adopt(...given) {
-          tell()
+          report()
           return record.adopt(...given)
         },
         clear: (...given) => record.clear(...given),

@@ -20,23 +20,23 @@ export function webRegister(databases: Databases): TokenRegister {
     kind: 'web',
 
     read: (key) =>
-      transact(databases, NAME, 'readonly', (entries, answer) => {
+      transact(databases, NAME, 'readonly', (entries, resolveWith) => {
         entries.get(key).onsuccess = ({ target }) => {
           const now = Date.now()
-          const value = standing(target.result, now)
-          answer({ now, ...(value !== undefined && { value }) })
+          const value = validValue(target.result, now)
+          resolveWith({ now, ...(value !== undefined && { value }) })
         }
       }),
 
     async replace(key, expected, value, keepMs) {
-      const replaced = await transact<boolean>(databases, NAME, 'readwrite', (entries, answer) => {
+      const replaced = await transact<boolean>(databases, NAME, 'readwrite', (entries, resolveWith) => {
         entries.get(key).onsuccess = ({ target }) => {
           const now = Date.now()
-          const isExpected = standing(target.result, now) === expected
-          answer(isExpected)
+          const isExpected = validValue(target.result, now) === expected
+          resolveWith(isExpected)
           if (!isExpected) return
           entries.put({ value, until: now + keepMs } satisfies Entry, key)
-          dropEnded(entries, now)
+          dropExpired(entries, now)
         }
       })
       if (replaced) withChannel((channel) => channel.postMessage(key))
@@ -48,16 +48,16 @@ export function webRegister(databases: Databases): TokenRegister {
 }
 
 /** @returns The value of the entry; undefined if the entry has expired, or another script wrote it. */
-function standing(entry: unknown, now: number): string | undefined {
+function validValue(entry: unknown, now: number): string | undefined {
   const { value, until } = (entry ?? {}) as Partial<Entry>
   return typeof value === 'string' && typeof until === 'number' && until > now ? value : undefined
 }
 
 /** Deletes expired entries: tokens of users who no longer use this browser must not stay forever. */
-function dropEnded(entries: Entries, now: number): void {
+function dropExpired(entries: Entries, now: number): void {
   entries.openCursor().onsuccess = ({ target: { result: at } }) => {
     if (!at) return
-    if (standing(at.value, now) === undefined) at.delete()
+    if (validValue(at.value, now) === undefined) at.delete()
     at.continue()
   }
 }

@@ -2,7 +2,7 @@ import { systemClock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { TokenError } from '../core/errors.ts'
 import { randomHex } from '../core/digest.ts'
-import { type Answer, type Port, QUESTION, type Question, type Notification } from './worker-messages.ts'
+import { type WorkerResponse, type Port, REQUEST_KEY, type PageRequest, type Notification } from './worker-messages.ts'
 
 /** A target for messages: a dedicated worker, a service worker, or the port of a shared worker. */
 export interface Postable {
@@ -16,7 +16,7 @@ export class Link {
   /** Rejects the pending requests. */
   readonly #waits = new Set<(error: Error) => void>()
   #events: Port | undefined
-  onEvent: (told: Notification) => void = () => undefined
+  onEvent: (notification: Notification) => void = () => undefined
   /** The worker has ended. Not every browser reports it. */
   onLost: () => void = () => undefined
 
@@ -28,35 +28,41 @@ export class Link {
    * @returns The response. It may hold an error.
    * @throws {TokenError} `ERR_WAIT_TIMEOUT` if there is none; or the error passed to `close`.
    */
-  ask(name: string, ms: number, asked: Pick<Question, 'given' | 'login' | 'isOfNext'> = {}): Promise<Answer> {
+  ask(
+    name: string,
+    ms: number,
+    details: Pick<PageRequest, 'given' | 'login' | 'isOfNext'> = {},
+  ): Promise<WorkerResponse> {
     const { port1, port2 } = new MessageChannel()
     const port = port1 as unknown as Port
     let end: (error: Error) => void = () => undefined
-    const answered = new Promise<Answer>((resolve, reject) => {
+    const responded = new Promise<WorkerResponse>((resolve, reject) => {
       end = reject
       this.#waits.add(end)
       port.addEventListener('message', ({ data }) => {
-        const message = data as Answer | Notification
+        const message = data as WorkerResponse | Notification
         if ('event' in message) this.onEvent(message)
         else resolve(message)
       })
       port.addEventListener('close', () => {
-        reject(noAnswer('ended before it responded'))
+        reject(noResponse('ended before it responded'))
         if (port === this.#events) this.onLost()
       })
     })
     port.start()
-    this.#worker.postMessage({ [QUESTION]: { ...asked, name, page: this.#page } satisfies Question }, [port2] as never)
+    this.#worker.postMessage({ [REQUEST_KEY]: { ...details, name, page: this.#page } satisfies PageRequest }, [
+      port2,
+    ] as never)
     const limit = {
       clock: systemClock,
       ms,
       holdsProcess: true,
-      atLimit: () => noAnswer('did not respond in time'),
+      atLimit: () => noResponse('did not respond in time'),
     }
-    return withinLimit(answered, limit)
-      .then((answer) => {
+    return withinLimit(responded, limit)
+      .then((response) => {
         if (name === 'connect') this.#listen(port)
-        return answer
+        return response
       })
       .finally(() => {
         this.#waits.delete(end)
@@ -79,7 +85,7 @@ export class Link {
   }
 }
 
-function noAnswer(what: string): TokenError {
+function noResponse(what: string): TokenError {
   return new TokenError(
     'ERR_WAIT_TIMEOUT',
     `The worker that keeps the token manager ${what}: does it call exposeTokens()?`,

@@ -32,7 +32,7 @@ export const isSame = (one: Login | undefined, other: Login | undefined) =>
   one?.worker === other?.worker && one?.generation === other?.generation
 
 /** A request of a page, under the name `QUESTION`, with a port for the response. */
-export interface Question {
+export interface PageRequest {
   readonly name: string
   readonly given?: unknown
   /** The login that the page addresses. */
@@ -42,7 +42,7 @@ export interface Question {
   /** Names the page. */
   readonly page: string
 }
-export const QUESTION = 'axios-evergreen'
+export const REQUEST_KEY = 'axios-evergreen'
 
 /** The state of the worker's manager, sent with each message. Messages on several ports may arrive out of order: `at` numbers them. */
 export interface State {
@@ -58,7 +58,7 @@ export interface State {
   readonly origin?: string | undefined
 }
 
-export interface Answer {
+export interface WorkerResponse {
   readonly state: State
   readonly value?: unknown
   readonly error?: TransferredError

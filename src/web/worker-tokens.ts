@@ -55,9 +55,9 @@ export class WorkerTokens implements LoginManager {
     this.#link = link
     this.#state = state
     this.#login = new PageLogin(state)
-    link.onEvent = ({ state, event: [name, told] }) => {
+    link.onEvent = ({ state, event: [name, event] }) => {
       this.#observe(state)
-      this.#emit(name, told)
+      this.#emit(name, event)
     }
     link.onLost = () => this.#check()
     // Not a computed member of the class, which bundlers would keep for an application that does not use it.
@@ -94,7 +94,7 @@ export class WorkerTokens implements LoginManager {
     await this.#pendingLogins.add(promise, {
       adopt: (grant, order) => this.#adopt(grant, order),
       superseded: (grant) => this.#ask('discard', ACT_LIMIT_MS, readAdopted(grant)),
-      abandoned: () => this.#loginMissed(),
+      abandoned: () => this.#loginAbandoned(),
     })
   }
 
@@ -188,15 +188,15 @@ export class WorkerTokens implements LoginManager {
     // Callers without a token wait for the pending login of this page.
     while (!caller.hasLeft && this.#isPending && this.#state.status.login !== 'present') {
       await this.#changes.next()
-      this.#checkGoesOn(generation)
+      this.#checkCurrent(generation)
     }
     // Until these acts have a response, the login of this request is unknown.
     await this.#acts
-    this.#checkGoesOn(generation)
+    this.#checkCurrent(generation)
     if (caller.hasLeft) return undefined
     try {
       const value = await this.#ask(name, ms, given, { begun: generation })
-      this.#checkGoesOn(generation)
+      this.#checkCurrent(generation)
       return value
     } catch (error) {
       const mayCome =
@@ -206,7 +206,7 @@ export class WorkerTokens implements LoginManager {
     }
   }
 
-  #checkGoesOn(generation: number): void {
+  #checkCurrent(generation: number): void {
     this.#checkOpen()
     if (this.#login.isPast(generation, this.#state)) throw loginEnded()
   }
@@ -234,12 +234,12 @@ export class WorkerTokens implements LoginManager {
     { act, begun = 0 }: { readonly act?: PageAct; readonly begun?: number } = {},
   ): Promise<unknown> {
     const isOfNext = this.#login.generations.belongsToNext(begun)
-    const answer = await this.#link.ask(name, ms, { given, login: this.#login.current, isOfNext })
-    const { own, state, error, value } = answer
+    const response = await this.#link.ask(name, ms, { given, login: this.#login.current, isOfNext })
+    const { own, state, error, value } = response
     const before = this.#state
     if (act && own) this.#login.performed(act, own)
     this.#observe(state)
-    if (answer.isUnknown) this.#missed(name, before)
+    if (response.isUnknown) this.#reconnect(name, before)
     if (error) throw restored(error)
     if (typeof value === 'string') this.#given = { token: value, until: systemClock.monotonicNow() + state.livesMs }
     return value
@@ -252,7 +252,7 @@ export class WorkerTokens implements LoginManager {
   }
 
   /** Reconnects: the worker sent this page no events until now, or no longer. */
-  #missed(name: string, before: State): void {
+  #reconnect(name: string, before: State): void {
     if (this.#isClosed) return
     if (name !== 'connect') void this.#ask('connect', CHECK_EVERY_MS).catch(() => undefined)
     const change = changeIn(this.#state, 'elsewhere')
@@ -264,7 +264,7 @@ export class WorkerTokens implements LoginManager {
   }
 
   /** The pending login was not completed. Listeners that saw it pending are notified if a login is still required. */
-  #loginMissed(): void {
+  #loginAbandoned(): void {
     this.#changes.report()
     const change = changeIn(this.#state, 'here')
     if (this.#isClosed || !this.#state.needsLogin || change?.login !== 'required') return
@@ -273,12 +273,12 @@ export class WorkerTokens implements LoginManager {
   }
 
   /** The worker's manager has listeners, so it logs no warnings. This page logs them if it has no listeners. */
-  #emit(name: keyof LoginEvents, told: object): void {
-    const isLoss = name === 'loginChanged' && (told as { readonly login?: unknown }).login === 'required'
+  #emit(name: keyof LoginEvents, event: object): void {
+    const isLoss = name === 'loginChanged' && (event as { readonly login?: unknown }).login === 'required'
     // The event may arrive after a later state. While a login is pending, new callers wait for it.
     if (isLoss && this.#state.isLoginAwaited) this.#login.generations.lossReported()
     if (isLoss && this.#isPending) return
-    relay(this.#events, name, told)
+    relay(this.#events, name, event)
   }
 
   #check(): void {

@@ -68,12 +68,12 @@ describe('given the history of a register', () => {
     ],
     [
       'two replace the same text',
-      /was told true/,
+      /returned true/,
       [put([undefined, 'a'], true, 1), put(['a', 'b'], true, 2, 9), put(['a', 'c'], true, 3, 9)],
     ],
     [
       'two put a first text there',
-      /was told true|found/,
+      /returned true|found/,
       [put([undefined, 'a'], true, 1), put([undefined, 'b'], true, 3), read('b', 4, 5)],
     ],
     [
@@ -88,7 +88,7 @@ describe('given the history of a register', () => {
     ],
     [
       'a text is read that was refused',
-      /found a text that nobody had stored/,
+      /found a text that was never stored/,
       [put([undefined, 'a'], true, 1), put(['x', 'b'], false, 2), read('b', 3, 4)],
     ],
     [
@@ -98,7 +98,7 @@ describe('given the history of a register', () => {
     ],
     [
       'a step is told false for no reason',
-      /was told false/,
+      /returned false/,
       [put([undefined, 'a'], true, 1), put(['a', 'b'], false, 2), read('a', 3, 4)],
     ],
     [
