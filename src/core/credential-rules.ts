@@ -2,7 +2,7 @@ import { SHORT_BACKOFF_MS, isRefreshGone, isUsable, retryAfterMsOf, saidOf } fro
 import { outcomeOf, type TokenError } from './errors.ts'
 import type { Consequence, Policy, Rules, Situation } from './situation.ts'
 
-/** How often the manager presents a refresh token if each response is a 5xx. Then it retires the token. */
+/** The maximum number of presentations of a refresh token if each response is a 5xx. Then the manager retires it. */
 const MAX_PRESENTATIONS = 3
 
 /** The rules for sources that can obtain with credentials. They let the manager retire a refresh token that is in doubt. */

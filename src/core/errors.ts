@@ -1,6 +1,7 @@
 import { type Complete, type KeysOf, namesOf } from './option-checks.ts'
 import { member } from './thrown.ts'
 
+/** Why there is no token: the `code` of a `TokenError`. */
 export type TokenErrorCode =
   | 'ERR_CREDENTIALS_REJECTED' // the service rejected the credentials: 400 (2006), 401, 403
   | 'ERR_REFRESH_REJECTED' // the service rejected a refresh: 400, 401 (2007), 403
@@ -34,9 +35,13 @@ export type LoginReason =
   | 'interaction' // the service requires the user to act: consent, another factor, a new password
   | 'lost' // the store lost the login
 
+/** The members of a `TokenError` besides its code and message. */
 export interface TokenErrorDetails {
+  /** The outcome of the exchange, as far as it is known. Default: the outcome that the code implies. */
   outcome?: ExchangeOutcome | undefined
+  /** HTTP status of the response to the token request. */
   status?: number | undefined
+  /** The service's own error code, such as `2006`. */
   serviceCode?: string | undefined
   /** The pause that the service asked for, ms. Ignored if it is negative or not finite. */
   retryAfterMs?: number | undefined
@@ -54,8 +59,8 @@ export interface TokenErrorDetails {
    */
   refreshToken?: 'refused' | 'unusable' | 'kept' | undefined
   /**
-   * `interaction`, from a source with `login: person`: the service rejected the refresh token only because the user must act. Callers then receive
-   * `ERR_LOGIN_REQUIRED`, and the rejection is not suspicious. The manager sets the other reasons.
+   * Why a login is required. A source with `login: person` sets `interaction` if the service rejected the refresh token only because the user must act.
+   * Callers then receive `ERR_LOGIN_REQUIRED`, and the rejection is not suspicious. The manager sets the other reasons.
    */
   loginReason?: LoginReason | undefined
   /** From `revoke` of a source: it has no endpoint for the revocation of these tokens. `logout()` then returns this reason. */

@@ -18,6 +18,7 @@ export interface TokenEvents {
   retry: { attempt: number; delayMs: number; error: TokenError }
   /** A renewal failed. `nextAttemptAt` is Infinity if the manager waits for `reset()` or `adopt()`. */
   renewalFailed: { error: TokenError; nextAttemptAt: number }
+  /** The service rejected a refresh token that was not known to have expired. */
   suspicious: SuspicionEvent
   /** The result of the obtain that follows a suspicion. `superseded`: another owner had a newer token set. */
   suspicionSettled: {
@@ -48,6 +49,7 @@ export interface LoginEvents extends TokenEvents {
 /** Why a renewal ran. `cold`: there was no token. `refused`: the API rejected the token. `forced`: by `renew()` or `adopt()`. */
 export type RenewalCause = TokenEvents['renewed']['because']
 
+/** The kind of an `anomaly`. */
 export type AnomalyKind =
   | 'clock-skew' // this machine's clock differs from the service's by more than a minute, or the service's clock went back
   | 'clock-jumped' // this machine slept, or its wall clock was set

@@ -40,12 +40,12 @@ export function logEvents(
   const { name, fields = false } = ownOptions('The options of logEvents', options, ['name', 'fields'])
   if (name !== undefined) checkText('name', name)
   checkFlag('fields', fields)
-  const head = name === undefined ? 'axios-evergreen' : `axios-evergreen (${name})`
+  const prefix = name === undefined ? 'axios-evergreen' : `axios-evergreen (${name})`
   return tokens.onAny((event: keyof LoginEvents, given) => {
     const [level, text] = LINES[event](given as never) ?? []
     if (level === undefined) return
     // The message of a custom source may have line breaks.
-    const line = `${head}: ${text}`.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    const line = `${prefix}: ${text}`.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     log[level](...(fields ? [fieldsOf(event, name, given), line] : [line]))
   })
 }

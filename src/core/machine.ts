@@ -150,7 +150,7 @@ export class Machine implements LoginHost {
     const { acts, work } = account
     work.begin()
     // Earlier acts must reach the record first. They wait for the mutex, too, so a renewal that waits for them must not hold it.
-    void this.#inContext(() => acts.after(() => this.#mutex.runExclusive(() => this.#see(renewal, because))))
+    void this.#inContext(() => acts.after(() => this.#mutex.runExclusive(() => this.#run(renewal, because))))
   }
 
   /** Ends the current renewal. */
@@ -160,7 +160,7 @@ export class Machine implements LoginHost {
   }
 
   /** Runs a renewal to its end. Never rejects: callers receive the result from the waiting room. */
-  async #see(renewal: Renewal, because: RenewalCause): Promise<void> {
+  async #run(renewal: Renewal, because: RenewalCause): Promise<void> {
     const { now } = this
     const isOwn = because === 'due' || because === 'expired'
     const startAt = isOwn ? Math.max(now, this.#account.renewedAt + LEAST_GAP_MS) : now
@@ -217,7 +217,7 @@ export class Machine implements LoginHost {
       this.renewIfAwaited()
       return
     }
-    const { error, coolDown } = this.#gaveUp(thrown)
+    const { error, coolDown } = this.#failureOf(thrown)
     const backoff = backoffAfter(error, coolDown, this.now)
     this.#settle(backoff)
     // The cool-down is enough. The gap between forced renewals would block the renewal of a rejected one-hour token for six minutes.
@@ -239,7 +239,7 @@ export class Machine implements LoginHost {
       events.emit('renewalFailed', { error: failure, nextAttemptAt })
   }
 
-  #gaveUp(thrown: unknown): { readonly error: TokenError; readonly coolDown: OwnCoolDown } {
+  #failureOf(thrown: unknown): { readonly error: TokenError; readonly coolDown: OwnCoolDown } {
     if (thrown instanceof CallFailed && thrown.next.kind === 'cool-down')
       return { error: thrown.error, coolDown: thrown.next }
     const { readThrown, random } = this.#settings

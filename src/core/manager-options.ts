@@ -20,26 +20,32 @@ import { member } from './thrown.ts'
 import type { TokenSource } from './token-source.ts'
 import type { OpenableStore, TokenStore } from './token-store.ts'
 
+/** The options of `createTokenManager`. */
 export interface TokenManagerOptions {
+  /** Makes the token requests, for one account at one service. */
   source: TokenSource
   /** Where the manager keeps its tokens. Default: its own memory. `redisStore` and `postgresStore` share them among processes. */
   store?: TokenStore | undefined
   /** The account's name in the store. Default `source.id`. */
   storeKey?: string | undefined
+  /** When tokens are renewed, and how long callers wait. */
   renewal?: RenewalOptions | undefined
+  /** How failed token requests are repeated. */
   retry?: RetryOptions | undefined
   /** Timeout of one token request, ms, from connecting to the last byte of the body. Default 10 000. */
   exchangeTimeoutMs?: number | undefined
   /**
    * What the manager does after a suspicious refresh token. `obtain` (default): it obtains a new token set with the credentials. `stop`: it
-   * drops the valid access token, too, and rejects with `ERR_SUSPICIOUS_REFRESH_TOKEN` until `reset()` or `adopt()`.
+   * discards the access token, even if it is still valid, and rejects with `ERR_SUSPICIOUS_REFRESH_TOKEN` until `reset()` or `adopt()`.
    */
   onSuspicious?: 'obtain' | 'stop' | undefined
+  /** For tests. Default: this machine's clocks and timers. */
   clock?: Clock | undefined
   /** Random numbers for jitter and pauses, uniform in [0, 1). Default `Math.random`. */
   random?: (() => number) | undefined
 }
 
+/** When tokens are renewed, and how long callers wait. */
 export interface RenewalOptions {
   /**
    * Renewal is due this many ms before expiry. Requests use the old token during the renewal. Default: a quarter of the lifetime, but
@@ -58,12 +64,12 @@ export interface RenewalOptions {
    * token. `never`: there is no timer, and only callers start renewals.
    */
   keepWarm?: 'while-used' | 'always' | 'never' | undefined
-  /** Longest time that one caller waits for a token, ms; then `ERR_WAIT_TIMEOUT`. Default 30 000. */
+  /** The maximum time that one caller waits for a token, ms; then `ERR_WAIT_TIMEOUT`. Default 30 000. */
   maxWaitMs?: number | undefined
   /**
-   * With a store, and a source that has a `login`: the longest time since the last check of the login when a request is sent, ms. After that, the next
-   * caller waits for a check of the store, and `peekAccessToken()` returns undefined until then. The check takes at most one store timeout; if the store
-   * does not respond, the caller proceeds. No checks are made if the store reports changes (`followPage`). Default 30 000. Infinity: never.
+   * The maximum age of the login state when a request is sent, ms, with a store and a source that has a `login`. If the state is older, the caller waits
+   * for a check of the store, at most for the store's timeout, and proceeds if the store does not respond. `peekAccessToken()` returns undefined until the
+   * check. A manager whose store reports changes (`followPage`) makes no checks. Default 30 000. Infinity: never.
    */
   maxStalenessMs?: number | undefined
   /**
@@ -74,6 +80,7 @@ export interface RenewalOptions {
   background?: boolean | undefined
 }
 
+/** How failed token requests are repeated. */
 export interface RetryOptions {
   /** Maximum number of token requests in one renewal: refreshes and obtains together, including the first. Default 4. */
   maxAttempts?: number | undefined
