@@ -86,7 +86,7 @@ export const REMOVALS = {
   // A refresh token of a login is given up because of doubt; or presented again while its access token serves.
   R8: [['core/refresh-fate.ts', 'isGraced ? {} : inDoubt?.(doubtAt)', 'isGraced ? {} : undefined']],
   'R8, the wait': [
-    ['login/login-rules.ts', 'if (!isLastResort || beforehand.isForced || !isUsable(beforehand)) return', 'return'],
+    ['login/login-rules.ts', 'if (!isLastResort || state.isForced || !isUsable(state)) return', 'return'],
   ],
   // A replace is executed in whatever epoch the register is in.
   R9: [['store/stored-state.ts', 'text, keepMs, reading.epoch)', 'text, keepMs)']],

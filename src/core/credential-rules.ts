@@ -1,4 +1,4 @@
-import { SHORT_BACKOFF_MS, isRefreshGone, isUsable, retryAfterMsOf, saidOf } from './plan.ts'
+import { SHORT_BACKOFF_MS, isRefreshGone, isUsable, retryAfterMsOf, refreshTokenOutcomeOf } from './plan.ts'
 import { outcomeOf, type TokenError } from './errors.ts'
 import type { Consequence, Policy, Rules, Situation } from './situation.ts'
 
@@ -43,9 +43,9 @@ function afterObtain(error: TokenError, { signatureFailures }: Situation): Conse
 
 function afterRefresh(error: TokenError, situation: Situation, { graceMs }: Policy): Consequence {
   const isReusable = graceMs === Infinity
-  switch (saidOf(error)) {
+  switch (refreshTokenOutcomeOf(error)) {
     case 'refused':
-      return { fate: 'dead', next: 'obtain', judged: true }
+      return { fate: 'dead', next: 'obtain', foundInvalid: true }
     case 'unusable':
       return { fate: 'dead', next: 'obtain' }
     case 'kept':

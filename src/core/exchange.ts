@@ -97,7 +97,7 @@ async function readGiven(
 
 /** A cached response contains the expired token with its original lifetime. @throws {TokenError} */
 function checkNew({ accessToken }: TokenGrant, before: HeldToken | undefined): void {
-  if (accessToken !== before?.stored.accessToken || before.living !== undefined) return
+  if (accessToken !== before?.stored.accessToken || before.validToken !== undefined) return
   const message = 'The service returned the expired access token again: the response may come from a cache'
   throw new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'accepted' })
 }

@@ -87,7 +87,7 @@ export class HeldToken {
   }
 
   /** The access token until it expires. A caller uses it if no newer token arrives in time. */
-  get living(): string | undefined {
+  get validToken(): string | undefined {
     return this.remainingMs > 0 ? this.stored.accessToken : undefined
   }
 

@@ -53,7 +53,7 @@ export interface LoginView {
    */
   errorOfLoss(reason?: LoginReason, failure?: Pick<TokenError, 'status' | 'serviceCode'>): TokenError
   /** The part of `status()` about the login. @param held The last tokens. */
-  statusWith(held?: Pick<HeldToken, 'living' | 'stored' | 'isRejected'>): Pick<LoginStatus, 'login' | 'loginReason'>
+  statusWith(held?: Pick<HeldToken, 'validToken' | 'stored' | 'isRejected'>): Pick<LoginStatus, 'login' | 'loginReason'>
   /** Whether these tokens of the record belong to another login. */
   isOther(tokens: StoredTokens): boolean
   /** Whether this access token belongs to a login that has ended. */

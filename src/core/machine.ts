@@ -54,7 +54,7 @@ export class Machine implements LoginHost {
       new TokenError('ERR_WAIT_TIMEOUT', `${NO_TOKEN_IN_TIME}: it waited for ${this.#awaited}`, {
         cause: account.renewal?.lastError,
       })
-    this.room = new WaitingRoom(settings.clock, () => account.current?.living, atLimit)
+    this.room = new WaitingRoom(settings.clock, () => account.current?.validToken, atLimit)
     const { logins, checker } = settings.logins.open(account, this)
     this.logins = logins
     this.checker = checker
@@ -200,8 +200,8 @@ export class Machine implements LoginHost {
     }
     account.renewedAt = startedAt
     // The access token of a login that was found in the record may have expired.
-    if (current.living === undefined) this.renewIfAwaited()
-    else this.room.serve(current.living)
+    if (current.validToken === undefined) this.renewIfAwaited()
+    else this.room.resolveAll(current.validToken)
     if (isFound) return
     const { accessExpiresAt = 0, refreshExpiresAt } = this.status()
     const ends = { accessExpiresAt, ...(refreshExpiresAt !== undefined && { refreshExpiresAt }) }

@@ -187,7 +187,7 @@ export class Manager implements LoginManager {
       if (login.isOfEndedLogin(refused)) throw login.errorOfLoss('logged-out')
       return this.#getFor(generation, options)
     }
-    this.#deny()
+    this.#noteRejection()
     if (generation < login.generations.first)
       throw this.#settings.events.refused(login.errorOfLoss(undefined, this.#account.backoff?.error), 'refused')
     const isExpired = this.#account.current?.freshness === 'expired'
@@ -201,7 +201,7 @@ export class Manager implements LoginManager {
   /** Starts the replacement of `refused` for later callers. No caller waits for it, and it does not keep the process alive. */
   #renewInBackground(refused: string): void {
     if (!this.#isCurrent(refused)) return
-    this.#deny()
+    this.#noteRejection()
     if (this.#admission() !== 'start' || this.#beginForced()) return
     const { current } = this.#account
     if (this.#settings.renewal.background) this.#machine.renew('refused', false)
@@ -213,9 +213,9 @@ export class Manager implements LoginManager {
     return this.#wait('forced', options, this.#account.login.generations.current, false)
   }
 
-  /** Whether `token` is the current one and has expired. */
-  #hasEnded(token: string): boolean {
-    return this.#isCurrent(token) && this.#account.current?.living === undefined
+  /** Whether `token` is the current token and has expired. */
+  #hasExpired(token: string): boolean {
+    return this.#isCurrent(token) && this.#account.current?.validToken === undefined
   }
 
   #isCurrent(token: string): boolean {
@@ -223,7 +223,7 @@ export class Manager implements LoginManager {
   }
 
   /** Notes that the API rejected the current token. If its login has ended too, no caller receives the token again (F206). */
-  #deny(): void {
+  #noteRejection(): void {
     const { current } = this.#account
     current?.rejected()
     this.#machine.logins.concludeLoss()
@@ -242,8 +242,8 @@ export class Manager implements LoginManager {
 
   #admission(limit?: number, isForced = false) {
     const { backoff, current } = this.#account
-    const hasEnded = backoff?.whileUsable === true && current?.isRejected === true
-    return admission(this.#account, this.#machine.now, limit, isForced || hasEnded)
+    const isBackoffOver = backoff?.whileUsable === true && current?.isRejected === true
+    return admission(this.#account, this.#machine.now, limit, isForced || isBackoffOver)
   }
 
   /**
@@ -263,16 +263,16 @@ export class Manager implements LoginManager {
     const { now } = machine
     const limit = now + waitMsOf(options, this.#settings.renewal.maxWaitMs)
     const { current } = this.#account
-    const living = mayKeep ? current?.living : undefined
-    if (isWithin(this.#account)) return living ?? waitForItself()
+    const validToken = mayKeep ? current?.validToken : undefined
+    if (isWithin(this.#account)) return validToken ?? waitForItself()
     const admitted = this.#admission(limit, because === 'forced')
-    if (isDenial(admitted) && living === undefined) throw this.#refused(admitted, because)
+    if (isDenial(admitted) && validToken === undefined) throw this.#denied(admitted, because)
     if (admitted === 'start') machine.renew(because)
     this.#account.renewal?.hurry(limit)
-    if (living === undefined || !current) return this.#waitIn({ limit, signal, generation }, because)
+    if (validToken === undefined || !current) return this.#waitIn({ limit, signal, generation }, because)
     // The token is still valid. The caller waits for at most one exchange, and until a third of the hard skew is left. Then it takes the old token.
     const patienceMs = Math.min(current.patienceMs, this.#settings.exchangeTimeoutMs)
-    if (isDenial(admitted) || patienceMs <= 0) return living
+    if (isDenial(admitted) || patienceMs <= 0) return validToken
     return this.#waitIn({ limit, keepAt: now + patienceMs, signal, generation }, because)
   }
 
@@ -282,7 +282,7 @@ export class Manager implements LoginManager {
     return token
   }
 
-  #refused(why: Denial, because: RenewalCause): TokenError {
+  #denied(why: Denial, because: RenewalCause): TokenError {
     this.#machine.logins.concludeLoss()
     return this.#settings.events.refused(this.#machine.denial(why), because)
   }
@@ -303,7 +303,7 @@ export class Manager implements LoginManager {
       maxWaitMs: renewal.maxWaitMs,
       anomaly: (kind, message) => events.anomaly(kind, message),
       awaitToken: (options) => this.#get(options),
-      hasEnded: (token) => this.#hasEnded(token),
+      hasEnded: (token) => this.#hasExpired(token),
       renewInBackground: (token) => this.#renewInBackground(token),
       succeeded: (token) => {
         if (this.#isCurrent(token)) this.#account.current?.succeeded()

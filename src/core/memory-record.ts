@@ -20,7 +20,7 @@ import {
 } from './token-store.ts'
 
 /** The stored tokens and the state of their refresh token. */
-export interface Pair extends Fate {
+export interface Entry extends Fate {
   readonly refreshToken: string | undefined
   /** As they were at `at`. */
   readonly tokens: NewTokens
@@ -30,7 +30,7 @@ export interface Pair extends Fate {
 }
 
 /** The lease of one owner: for its exchange or, if `settled`, for its pause before the next one. */
-export interface Turn {
+export interface HeldLease {
   readonly owner: string
   readonly fence: number
   readonly at: number
@@ -49,8 +49,8 @@ export class MemoryRecord implements TokenRecord {
   /** Public for a record with one owner, which has seen every version. */
   version = 0
   protected login: { readonly login: number; readonly loginId?: string | undefined } = { login: 0 }
-  protected pair: Pair | undefined
-  protected turn: Turn | undefined
+  protected entry: Entry | undefined
+  protected lease: HeldLease | undefined
   #coolDown: CoolDown | undefined
   #coolDownEnd = 0
   #fence = 0
@@ -79,68 +79,68 @@ export class MemoryRecord implements TokenRecord {
 
   /** Grants the lease. @param terms Undefined: the lease is for a logout, and presents nothing. */
   protected granted(owner: string, ttlMs: number, terms?: LeaseTerms): Lease {
-    const turn = this.turn
+    const lease = this.lease
     const now = this.tokenClock.now()
     // The lease was never released, so its owner may have presented the refresh token.
-    if (turn?.settled === false) {
+    if (lease?.settled === false) {
       this.#overlaps = true
-      this.pair &&= doubted(this.pair, turn.at)
+      this.entry &&= doubted(this.entry, lease.at)
     }
-    const pair = this.pair
+    const entry = this.entry
     const fence = (this.#fence += 1)
     const until = this.clock.monotonicNow() + ttlMs
     // 0 means an unknown time.
-    this.turn = { owner, fence, at: now || Number.MIN_VALUE, until, settled: terms === undefined }
+    this.lease = { owner, fence, at: now || Number.MIN_VALUE, until, settled: terms === undefined }
     return {
       kind: 'granted',
       fence,
       version: this.version,
       login: this.login.login,
-      presentations: pair?.presentations ?? 0,
+      presentations: entry?.presentations ?? 0,
       failures: this.#coolDown?.failures ?? 0,
-      overlapped: pair?.overlapped ?? false,
-      ...presentableIn(pair, terms, now),
-      ...(pair ? { tokens: this.#tokensOf(pair) } : { missing: this.missing }),
+      overlapped: entry?.overlapped ?? false,
+      ...presentableIn(entry, terms, now),
+      ...(entry ? { tokens: this.#tokensOf(entry) } : { missing: this.missing }),
     }
   }
 
   accept({ fence, version }: Lease, tokens: NewTokens): Promise<StoredTokens> {
-    if (this.turn?.fence === fence) return Promise.resolve(this.#settled(tokens))
+    if (this.lease?.fence === fence) return Promise.resolve(this.#store(tokens))
     // At some services, each of two overlapping exchanges ends the session of the other.
-    this.#overlaps ||= this.turn?.settled === false
-    this.pair &&= { ...this.pair, overlapped: true }
-    return Promise.resolve(this.pair ? this.#tokensOf(this.pair) : { ...tokens, version })
+    this.#overlaps ||= this.lease?.settled === false
+    this.entry &&= { ...this.entry, overlapped: true }
+    return Promise.resolve(this.entry ? this.#tokensOf(this.entry) : { ...tokens, version })
   }
 
   /** Stores the tokens of an exchange or a login. */
-  #settled({ loginId = this.login.loginId, ...tokens }: NewTokens): StoredTokens {
+  #store({ loginId = this.login.loginId, ...tokens }: NewTokens): StoredTokens {
     const at = this.tokenClock.now()
     const { refreshToken } = tokens
     this.version += 1
     this.login = { ...this.login, loginId }
-    this.pair = { refreshToken, tokens, at, overlapped: this.#overlaps, retired: false, presentations: 0 }
+    this.entry = { refreshToken, tokens, at, overlapped: this.#overlaps, retired: false, presentations: 0 }
     this.#overlaps = false
-    this.turn = this.#coolDown = undefined
-    return this.#tokensOf(this.pair)
+    this.lease = this.#coolDown = undefined
+    return this.#tokensOf(this.entry)
   }
 
   release({ fence, version }: Lease, given: Report | Decide): Promise<ReleaseResult> {
-    const pair = this.pair
-    const turn = this.turn?.fence === fence ? this.turn : undefined
-    const newer = pair && this.version > version ? this.#tokensOf(pair) : undefined
-    const result = { contested: !turn || pair?.overlapped === true, ...(newer && { newer }) }
+    const entry = this.entry
+    const lease = this.lease?.fence === fence ? this.lease : undefined
+    const newer = entry && this.version > version ? this.#tokensOf(entry) : undefined
+    const result = { contested: !lease || entry?.overlapped === true, ...(newer && { newer }) }
     const report = typeof given === 'function' ? given(result) : given
-    if (!turn) return Promise.resolve(result)
-    if (pair) this.pair = report.drops ? undefined : fateAfter(pair, turn, report, this.tokenClock.now())
-    this.#follow(turn, report.shared)
+    if (!lease) return Promise.resolve(result)
+    if (entry) this.entry = report.drops ? undefined : fateAfter(entry, lease, report, this.tokenClock.now())
+    this.#applyNext(lease, report.shared)
     return Promise.resolve(result)
   }
 
-  #follow(turn: Turn, next: Next | undefined): void {
-    this.turn = undefined
+  #applyNext(lease: HeldLease, next: Next | undefined): void {
+    this.lease = undefined
     if (next?.kind === 'retry') {
       const until = this.clock.monotonicNow() + next.ms + RESERVE_MS
-      this.turn = { ...turn, until, settled: true }
+      this.lease = { ...lease, until, settled: true }
     } else if (next) {
       this.#coolDown = next
       this.#coolDownEnd = this.tokenClock.now() + next.ms
@@ -149,16 +149,16 @@ export class MemoryRecord implements TokenRecord {
 
   /** The stored tokens, with their current remaining lifetimes. */
   protected get stored(): StoredTokens | undefined {
-    return this.pair && this.#tokensOf(this.pair)
+    return this.entry && this.#tokensOf(this.entry)
   }
 
   adopt(_seenVersion: number, tokens: NewTokens): Promise<AdoptedTokens> {
     const { subject } = tokens
-    const isSame = subject !== undefined && subject === this.pair?.tokens.subject
+    const isSame = subject !== undefined && subject === this.entry?.tokens.subject
     const before = this.login
     this.#clear()
     if (isSame) this.login = { login: before.login }
-    return Promise.resolve(this.#settled(tokens))
+    return Promise.resolve(this.#store(tokens))
   }
 
   clear(): Promise<StoredTokens | undefined> {
@@ -168,9 +168,9 @@ export class MemoryRecord implements TokenRecord {
   }
 
   #clear(): void {
-    this.#overlaps ||= this.turn?.settled === false
+    this.#overlaps ||= this.lease?.settled === false
     this.login = { login: this.login.login + 1 }
-    this.pair = this.turn = this.#coolDown = undefined
+    this.entry = this.lease = this.#coolDown = undefined
   }
 
   protected get missing(): Missing {
@@ -182,7 +182,7 @@ export class MemoryRecord implements TokenRecord {
     return this.#coolDown && { ...this.#coolDown, ms: this.#coolDownEnd - this.tokenClock.now() }
   }
 
-  #tokensOf({ tokens, at }: Pair): StoredTokens {
+  #tokensOf({ tokens, at }: Entry): StoredTokens {
     const { login, loginId } = this.login
     const numbered = { ...tokens, version: this.version, ...(login > 0 && { login }) }
     const stored = loginId === undefined ? numbered : { ...numbered, loginId }

@@ -71,13 +71,13 @@ class SharedMemory extends MemoryRecord {
     const { stored } = this
     if (stored && isOfOther(this.login, ends)) return Promise.resolve({ kind: 'newer', tokens: stored })
     // A logout does not wait while another owner pauses between two exchanges.
-    const busy = this.turn?.settled ? undefined : this.busy(owner)
+    const busy = this.lease?.settled ? undefined : this.busy(owner)
     return busy ? Promise.resolve(busy) : super.acquireForLogout(owner, seen, ttlMs)
   }
 
   protected override busy(owner: string): LeaseResult | undefined {
-    if (!this.turn || this.turn.owner === owner) return undefined
-    const remainingMs = this.turn.until - this.clock.monotonicNow()
+    if (!this.lease || this.lease.owner === owner) return undefined
+    const remainingMs = this.lease.until - this.clock.monotonicNow()
     return remainingMs > 0 ? { kind: 'busy', remainingMs } : undefined
   }
 
@@ -97,10 +97,11 @@ class SharedMemory extends MemoryRecord {
 
   override adopt(seenVersion: number, tokens: NewTokens): Promise<AdoptedTokens> {
     const { refreshToken = '', subject } = tokens
-    const isThis = this.#known.includes(refreshToken)
+    const isCurrent = this.#known.includes(refreshToken)
     const { subject: before = subject } = this.stored ?? {}
     const isOtherUser = subject !== undefined && subject !== before
-    if (isThis ? !isOtherUser : this.#past.includes(refreshToken)) return Promise.resolve(this.#joined(tokens, isThis))
+    if (isCurrent ? !isOtherUser : this.#past.includes(refreshToken))
+      return Promise.resolve(this.#recognized(tokens, isCurrent))
     const stored = super.adopt(seenVersion, tokens)
     this.#end()
     this.#note(tokens.refreshToken)
@@ -114,13 +115,13 @@ class SharedMemory extends MemoryRecord {
     return super.clear()
   }
 
-  #joined(tokens: NewTokens, isThis: boolean): AdoptedTokens {
+  #recognized(tokens: NewTokens, isCurrent: boolean): AdoptedTokens {
     const { stored, version } = this
     if (!stored) return { ...tokens, version, known: 'ended' }
     const { accessToken, accessRemainingMs, refreshToken } = tokens
     const isNewer = accessToken !== '' && accessRemainingMs > stored.accessRemainingMs
-    if (!isThis || refreshToken !== stored.refreshToken || !isNewer || accessToken === stored.accessToken)
-      return { ...stored, known: isThis ? 'same' : 'replaced' }
+    if (!isCurrent || refreshToken !== stored.refreshToken || !isNewer || accessToken === stored.accessToken)
+      return { ...stored, known: isCurrent ? 'same' : 'replaced' }
     return { ...this.#renewed(tokens, stored), known: 'same' }
   }
 
@@ -129,7 +130,7 @@ class SharedMemory extends MemoryRecord {
     const { version: _, login: __, ...kept } = stored
     this.version += 1
     const at = this.tokenClock.now()
-    this.pair &&= { ...this.pair, at, tokens: { ...kept, accessToken, accessLifetimeMs, accessRemainingMs } }
+    this.entry &&= { ...this.entry, at, tokens: { ...kept, accessToken, accessLifetimeMs, accessRemainingMs } }
     return this.stored ?? stored
   }
 

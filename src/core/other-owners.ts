@@ -26,9 +26,9 @@ export const OTHER_OWNERS: OtherOwners = {
     for (let polls = 0; ;) {
       const askedAt = tokenClock.now()
       account.awaited = () => 'the token store, for commandTimeoutMs of the store at most'
-      const lease = await turn.ask(ttlMs, { maxStalenessMs, credentialsDigest: account.credentialsDigest })
+      const lease = await turn.tryAcquire(ttlMs, { maxStalenessMs, credentialsDigest: account.credentialsDigest })
       account.awaited = lease.kind === 'busy' ? () => 'the token request of another owner of this account' : undefined
-      if (lease.kind === 'busy') polls += (await leaveToOther(turn, lease.remainingMs, polls)) ? 1 : 0
+      if (lease.kind === 'busy') polls += (await waitForOther(turn, lease.remainingMs, polls)) ? 1 : 0
       else {
         // If the process stalled for that long, the lease has expired, and another owner may make the exchange. A private lease has no other owner.
         const isInTime = tokenClock.now() - askedAt < ttlMs
@@ -50,7 +50,7 @@ export const OTHER_OWNERS: OtherOwners = {
 }
 
 /** Waits while another owner makes the exchange. @returns Whether this was a poll. */
-async function leaveToOther(turn: Turn, busyMs: number, polls: number): Promise<boolean> {
+async function waitForOther(turn: Turn, busyMs: number, polls: number): Promise<boolean> {
   const { account, pauses } = turn
   const { record, random } = account.settings
   // While the manager's own token is usable, it need not poll for the result.

@@ -11,8 +11,8 @@ import type { CoolDown, Report, Retry } from './token-store.ts'
 export function planAfter(error: TokenError, situation: Situation, policy: Policy): Plan {
   const { exchange, meanwhile, halted } = situation
   const consequence = policy.rules.consequenceOf(error, situation, policy)
-  const { fate, judged = false } = consequence
-  const suspicion = judged ? suspicionIn(situation, policy) : undefined
+  const { fate, foundInvalid = false } = consequence
+  const suspicion = foundInvalid ? suspicionIn(situation, policy) : undefined
   const retryAfterMs = Math.min(retryAfterMsOf(error), policy.retry.maxRetryAfterMs)
   const reported = errorAfter(error, consequence, suspicion, situation, policy)
   const obtains = consequence.next === 'obtain'
@@ -84,10 +84,10 @@ function nextAfter(
   policy: Policy,
   retryAfterMs: number,
 ): Plan['next'] {
-  const { next, judged = false } = consequence
+  const { next, foundInvalid = false } = consequence
   const { attempt, maxAttempts, meanwhile, failures } = situation
   if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') return coolDownOf(error, Infinity, failures)
-  const isReplaced = judged && meanwhile?.newer !== undefined
+  const isReplaced = foundInvalid && meanwhile?.newer !== undefined
   const isImmediate = next === 'obtain' || isReplaced
   // If no caller can wait as long as the service asks, the renewal fails immediately for all callers.
   const isTooLong = next === 'retry' && retryAfterMs > policy.renewal.maxWaitMs
@@ -109,7 +109,7 @@ function coolDownAfter(
   retryAfterMs: number,
 ): OwnCoolDown {
   const { failures, usableMs } = situation
-  if (next === 'while-served') return { ...coolDownOf(error, usableMs, failures), whileUsable: true }
+  if (next === 'while-usable') return { ...coolDownOf(error, usableMs, failures), whileUsable: true }
   const ms = Math.max(leastMs, coolDownMs(error, situation, retryAfterMs))
   return coolDownOf(error, Math.min(mostMs, ms), failures)
 }
@@ -127,7 +127,7 @@ function pauseAfter(
 /** The report to the record. Even a closed manager reports a cool-down, or a pause that the service asked for: another owner makes the next request. */
 function reportOf(
   { adopts, hasRetryAfter, next, error }: Omit<Plan, 'shared'>,
-  { judged, says }: Consequence,
+  { foundInvalid, says }: Consequence,
   { halted, isRejected, credentialsDigest }: Situation,
 ): Omit<Report, 'fate'> {
   const isCoolDown = next.kind === 'cool-down'
@@ -135,7 +135,7 @@ function reportOf(
   // The access token of another owner may expire at a different time.
   if (adopts || !isShared || (isCoolDown && next.whileUsable === true)) return { shared: undefined }
   if (!isCoolDown) return { shared: next }
-  const hasEnded = judged === true && isRejected === true && error.code === 'ERR_LOGIN_REQUIRED'
+  const hasEnded = foundInvalid === true && isRejected === true && error.code === 'ERR_LOGIN_REQUIRED'
   const drops = hasEnded || error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
   // A rejection does not apply to the credentials of other owners.
   const by = error.code === 'ERR_CREDENTIALS_REJECTED' ? credentialsDigest : undefined
@@ -153,11 +153,11 @@ export function planAfterLateArrival(error: TokenError, situation: Situation, pa
     attempt < maxAttempts
       ? { kind: 'retry', ms: pauseMs }
       : coolDownOf(error, coolDownMs(error, situation, 0), failures)
-  return { ...NOTHING_FAILED, error, shared: undefined, next }
+  return { ...NO_CONSEQUENCES, error, shared: undefined, next }
 }
 
 /** The defaults of a plan without consequences for the refresh token. */
-export const NOTHING_FAILED = {
+export const NO_CONSEQUENCES = {
   fate: 'keep',
   adopts: false,
   obtains: false,
@@ -167,7 +167,7 @@ export const NOTHING_FAILED = {
 } as const
 
 /** What the source reports about the refresh token, else the outcome. */
-export function saidOf(error: TokenError) {
+export function refreshTokenOutcomeOf(error: TokenError) {
   return detailsOf(error).refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : outcomeOf(error))
 }
 

@@ -148,7 +148,7 @@ export class Renewal implements Turn {
     const { account } = this
     const { login, settings } = account
     for (;;) {
-      const lease = await (settings.store ? settings.store.others.takeTurn(this) : this.ask(Infinity))
+      const lease = await (settings.store ? settings.store.others.takeTurn(this) : this.tryAcquire(Infinity))
       if (lease.kind === 'cooling') throw new CallFailed(coolingError(lease.coolDown, account), lease.coolDown)
       if (lease.kind === 'granted') {
         this.#failuresBefore = Math.max(this.#failuresBefore, lease.failures)
@@ -158,13 +158,13 @@ export class Renewal implements Turn {
       if (lease.kind === 'busy') continue
       this.#seenVersion = lease.tokens.version
       // This renewal must not present the refresh token of another user.
-      if (this.#adopts(lease.tokens) || login.isOther(lease.tokens)) return lease
+      if (this.#mayAdopt(lease.tokens) || login.isOther(lease.tokens)) return lease
       this.pauses.check()
       login.skipped(lease.tokens)
     }
   }
 
-  ask(ttlMs: number, more?: LeaseTerms): Promise<LeaseResult> {
+  tryAcquire(ttlMs: number, more?: LeaseTerms): Promise<LeaseResult> {
     const { login, seenVersion: seen, settings } = this.account
     const { record, owner, tokenClock, graceMs, needsLogin, rules } = settings
     const terms = {
@@ -187,7 +187,7 @@ export class Renewal implements Turn {
   }
 
   /** Whether the renewal may adopt tokens of another owner. @param isLast Whether it can make no further token request of its own. */
-  #adopts(tokens: StoredTokens, isLast = false): boolean {
+  #mayAdopt(tokens: StoredTokens, isLast = false): boolean {
     const { because } = this.start
     const { current, settings } = this.account
     // The store may have the token that the API rejected, if it executed a step of this owner whose reply was lost.
@@ -203,7 +203,7 @@ export class Renewal implements Turn {
     const isGivenUp = refreshToken === spent || discarded.includes(refreshToken)
     const presentable = lease.presentable && !isGivenUp && offers(source, 'refresh')
     const isForced = this.start.because === 'forced'
-    return rules.choose({ ...lease, presentable }, { ...this.#before, mustObtain, isForced })
+    return rules.choose({ ...lease, presentable }, { ...this.#state, mustObtain, isForced })
   }
 
   /** Without `background`, a renewal makes no further token request after all callers have left. */
@@ -212,7 +212,7 @@ export class Renewal implements Turn {
   }
 
   /** The part of the situation that is known before the exchange. `failures`: consecutive failed renewals if this one fails too. */
-  get #before() {
+  get #state() {
     const { usableMs = 0, isRejected = false } = this.account.current ?? {}
     return { usableMs, isRejected, failures: this.#failuresBefore + 1 }
   }
@@ -269,26 +269,26 @@ export class Renewal implements Turn {
     return { tokens, by: 'adopted', attempts }
   }
 
-  /** Reports a failed exchange to the record and performs the plan. @returns The tokens that another owner has stored in the meantime. */
+  /** Handles a failed exchange: reports it to the record, then performs the plan. @returns The tokens that another owner has stored in the meantime. */
   async #failed(call: Call, error: TokenError): Promise<Renewed> {
     this.account.counts.failures += 1
     this.lastError = error
     this.#count(call, error)
-    const { plan, newer } = await this.#settled(call, error)
+    const { plan, newer } = await this.#report(call, error)
     // After a reset, this would apply to tokens that were adopted since.
     if (this.pauses.halted() !== 'outdated') await this.#remember(call, plan)
     this.pauses.check()
     return newer && plan.adopts ? this.#adopted(newer, call.attempt) : this.#perform(plan, call.attempt)
   }
 
-  /** Releases the lease after a failed exchange. The plan depends on the state of the record, so the store computes it inside this step. */
-  async #settled(call: Call, error: TokenError): Promise<{ plan: Plan; newer: StoredTokens | undefined }> {
+  /** Reports a failed exchange and releases the lease. The plan depends on the state of the record, so it is computed inside this step of the store. */
+  async #report(call: Call, error: TokenError): Promise<{ plan: Plan; newer: StoredTokens | undefined }> {
     const situation = this.#situation(call)
     const planWith = (meanwhile?: Meanwhile) => planAfter(error, { ...situation, meanwhile }, this.#settings)
     const isLast = call.attempt >= this.#settings.retry.maxAttempts
     let planned = planWith()
     const released = await this.#release(call.lease, ({ newer, contested }) => {
-      planned = planWith({ contested, newer: newer && (this.#adopts(newer, isLast) ? 'fit' : 'unfit') })
+      planned = planWith({ contested, newer: newer && (this.#mayAdopt(newer, isLast) ? 'fit' : 'unfit') })
       return planned
     })
     return { plan: released ? planned : planWith(), newer: released?.newer }
@@ -330,7 +330,7 @@ export class Renewal implements Turn {
     const { retry } = this.#settings
     const { met5xx, credentialsDigest } = this.account
     return {
-      ...this.#before,
+      ...this.#state,
       ...this.#evidence,
       exchange: by,
       lease,

@@ -51,7 +51,7 @@ export interface Meanwhile extends Pick<ReleaseResult, 'contested'> {
 }
 
 /** What the choice of an exchange depends on, except the lease. */
-export interface Beforehand extends Pick<Situation, 'usableMs' | 'isRejected' | 'failures'> {
+export interface RenewalState extends Pick<Situation, 'usableMs' | 'isRejected' | 'failures'> {
   /** The failure of the last refresh requires an obtain, whatever the record holds. */
   readonly mustObtain: boolean
   /** The caller wants a renewal in any case (`renew()`). */
@@ -63,7 +63,7 @@ export interface Rules {
   /** How to present a refresh token that has been in doubt for longer than the grace. Absent: it is discarded. @param doubtAt 0: at an unknown time. */
   readonly inDoubt?: (doubtAt: number) => Pick<Lease, 'isLastResort' | 'isRestored'>
   /** Chooses the exchange. @returns The refresh token to present; undefined: obtain; or a plan instead of an exchange. */
-  choose(lease: Lease, beforehand: Beforehand): string | undefined | Plan
+  choose(lease: Lease, state: RenewalState): string | undefined | Plan
   /** The table of outcomes. The report of the source decides the fate of the refresh token, else the outcome. The HTTP status does not. */
   consequenceOf(error: TokenError, situation: Situation, policy: Policy): Consequence
   /**
@@ -83,16 +83,16 @@ export interface Rules {
   /** The share of the refresh token's known lifetime after which renewal is due, if only a refresh token can renew. */
   readonly refreshShare?: number
   /** @returns The anomaly and its message if an adopted login lacks something. */
-  lackOf?(grant: Pick<NewTokens, 'refreshToken'>): Parameters<Events['anomaly']> | undefined
+  anomalyOf?(grant: Pick<NewTokens, 'refreshToken'>): Parameters<Events['anomaly']> | undefined
 }
 
 /** What a failed exchange means for the presented refresh token and for the rest of the renewal. */
 export interface Consequence {
   readonly fate: RefreshTokenFate
-  /** `obtain`: immediately, with the credentials. `while-served`: nothing while the access token is usable. `login`: a user must log in. */
-  readonly next: 'stop' | 'retry' | 'obtain' | 'while-served' | 'login'
+  /** `obtain`: immediately, with the credentials. `while-usable`: nothing while the access token is usable. `login`: a user must log in. */
+  readonly next: 'stop' | 'retry' | 'obtain' | 'while-usable' | 'login'
   /** The service rejected the refresh token as invalid: suspicious, unless something explains it (specification, section 3). */
-  readonly judged?: boolean
+  readonly foundInvalid?: boolean
   /** Why a login is required, if already known. */
   readonly reason?: LoginReason
   /** Identifies an unclear rejection. The record counts consecutive rejections with the same text. */

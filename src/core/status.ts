@@ -15,7 +15,7 @@ export interface Activity {
   /** The pause that the service asked for, or the cool-down after a failed renewal. */
   readonly backoff: Backoff | undefined
   readonly isClosed: boolean
-  readonly current?: { readonly living: string | undefined } | undefined
+  readonly current?: { readonly validToken: string | undefined } | undefined
   readonly login?: { readonly isPending: boolean }
 }
 
@@ -63,7 +63,7 @@ export function admission(
   breaksBackoff = false,
 ): Admission {
   if (isClosed) return 'closed'
-  if (login?.isPending === true && current?.living === undefined) return 'await-login'
+  if (login?.isPending === true && current?.validToken === undefined) return 'await-login'
   const canJoin = renewal !== undefined
   const endsAt = backoff?.asksAt ?? backoff?.until ?? now
   // All callers join a renewal that runs despite the backoff.

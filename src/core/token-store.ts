@@ -53,7 +53,7 @@ export interface Turn {
   }
   readonly pauses: Pick<Pauses, 'halted' | 'for' | 'end'>
   /** Tries once to acquire the lease. */
-  ask(ttlMs: number, more: Pick<LeaseTerms, 'maxStalenessMs' | 'credentialsDigest'>): Promise<LeaseResult>
+  tryAcquire(ttlMs: number, more: Pick<LeaseTerms, 'maxStalenessMs' | 'credentialsDigest'>): Promise<LeaseResult>
   readonly start: { isAwaited(): boolean }
   /** When the wait of the first caller ends, monotonic ms. */
   readonly limit: number

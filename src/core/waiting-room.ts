@@ -41,7 +41,7 @@ interface Signals {
 export class WaitingRoom {
   readonly #clock: Clock
   /** The token that is still valid, if any. */
-  readonly #living: () => string | undefined
+  readonly #validToken: () => string | undefined
   /** @returns The error of a caller whose limit has passed. */
   readonly atLimit: () => TokenError
   readonly #waiters = new Set<Waiter>()
@@ -51,9 +51,9 @@ export class WaitingRoom {
   #shared: { readonly wait: Wait; readonly token: Promise<string> } | undefined
   #timer: { at: number; cancel: () => void } | undefined
 
-  constructor(clock: Clock, living: () => string | undefined, atLimit: () => TokenError) {
+  constructor(clock: Clock, validToken: () => string | undefined, atLimit: () => TokenError) {
     this.#clock = clock
-    this.#living = living
+    this.#validToken = validToken
     this.atLimit = atLimit
   }
 
@@ -90,7 +90,7 @@ export class WaitingRoom {
   }
 
   /** Resolves all callers with `token`. */
-  serve(token: string): void {
+  resolveAll(token: string): void {
     for (const waiter of this.#waiters) {
       this.#leave(waiter)
       waiter.resolve(token)
@@ -145,11 +145,11 @@ export class WaitingRoom {
 
   /** @returns Whether the caller received the old token, because it accepts it and the token is still valid. */
   #keep(waiter: Waiter): boolean {
-    const living = waiter.keepAt < Infinity ? this.#living() : undefined
+    const validToken = waiter.keepAt < Infinity ? this.#validToken() : undefined
     waiter.keepAt = Infinity
-    if (living === undefined) return false
+    if (validToken === undefined) return false
     this.#leave(waiter)
-    waiter.resolve(living)
+    waiter.resolve(validToken)
     return true
   }
 

@@ -1,7 +1,15 @@
-import { MINUTE_MS, NOTHING_FAILED, coolDownMs, coolDownOf, isUsable, retryAfterMsOf, saidOf } from '../core/plan.ts'
+import {
+  MINUTE_MS,
+  NO_CONSEQUENCES,
+  coolDownMs,
+  coolDownOf,
+  isUsable,
+  retryAfterMsOf,
+  refreshTokenOutcomeOf,
+} from '../core/plan.ts'
 import { detailsOf, errorWith, type LoginReason, outcomeOf, TokenError } from '../core/errors.ts'
 import { errorIfPrivate } from '../core/renewal-errors.ts'
-import type { Beforehand, Consequence, Plan, Policy, Rules, Situation } from '../core/situation.ts'
+import type { RenewalState, Consequence, Plan, Policy, Rules, Situation } from '../core/situation.ts'
 import type { Suspicion } from '../core/suspicion.ts'
 import { member } from '../core/thrown.ts'
 import { SAYING } from '../core/token-source.ts'
@@ -25,9 +33,9 @@ const MANY_FAILURES = 10
 export const LOGIN_RULES: Rules = {
   refreshShare: 0.75,
 
-  errorAfter(error, { judged, next, reason }, suspicion, { lease, meanwhile }) {
+  errorAfter(error, { foundInvalid, next, reason }, suspicion, { lease, meanwhile }) {
     if (reason !== undefined) return loginRequired(reason, error)
-    if (judged && next === 'login' && !meanwhile?.newer) return loginRequired(reasonOf(suspicion, lease), error)
+    if (foundInvalid && next === 'login' && !meanwhile?.newer) return loginRequired(reasonOf(suspicion, lease), error)
     const { loginReason, refreshToken } = detailsOf(error)
     // `kept`: the error comes from another manager that the source called, and concerns that manager's login.
     const isOurs = error.code === 'ERR_LOGIN_REQUIRED' && refreshToken !== 'kept'
@@ -35,7 +43,7 @@ export const LOGIN_RULES: Rules = {
     return isOurs && loginReason === undefined ? errorWith(error, { loginReason: 'refused' }) : undefined
   },
 
-  lackOf({ refreshToken }) {
+  anomalyOf({ refreshToken }) {
     return refreshToken === undefined
       ? [
           'no-refresh-token',
@@ -48,17 +56,17 @@ export const LOGIN_RULES: Rules = {
   inDoubt: (doubtAt) => ({ isLastResort: true, ...(doubtAt === 0 && { isRestored: true }) }),
 
   /** Presents the refresh token even after its computed expiry: the clock of this machine may be wrong. */
-  choose(lease, beforehand) {
+  choose(lease, state) {
     const { tokens, presentable, isLastResort } = lease
-    if (!presentable || tokens?.refreshToken === undefined) return planWithoutLogin(lease, beforehand)
-    if (!isLastResort || beforehand.isForced || !isUsable(beforehand)) return tokens.refreshToken
-    const { usableMs, failures } = beforehand
+    if (!presentable || tokens?.refreshToken === undefined) return planWithoutLogin(lease, state)
+    if (!isLastResort || state.isForced || !isUsable(state)) return tokens.refreshToken
+    const { usableMs, failures } = state
     const [code, message] = lease.isRestored
       ? (['ERR_STORE_UNAVAILABLE', RESTORED] as const)
       : (['ERR_TOKEN_SERVICE_UNAVAILABLE', IN_DOUBT] as const)
     const error = new TokenError(code, message, { outcome: 'not-sent' })
     const next = { ...coolDownOf(error, usableMs, failures - 1), whileUsable: true }
-    return { ...NOTHING_FAILED, error, shared: undefined, next }
+    return { ...NO_CONSEQUENCES, error, shared: undefined, next }
   },
 
   consequenceOf(error, situation, policy) {
@@ -95,9 +103,9 @@ function afterClearResponse(error: TokenError, situation: Situation, { graceMs }
   const { presented = 1, lease } = situation
   const isReusable = graceMs === Infinity
   const again = isReusable || presented < MAX_DOUBTFUL ? 'retry' : 'stop'
-  switch (saidOf(error)) {
+  switch (refreshTokenOutcomeOf(error)) {
     case 'refused':
-      return { fate: 'dead', next: 'login', judged: true }
+      return { fate: 'dead', next: 'login', foundInvalid: true }
     case 'unusable':
       return { fate: 'dead', next: 'login', reason: 'refused' }
     case 'kept':
@@ -112,7 +120,7 @@ function afterClearResponse(error: TokenError, situation: Situation, { graceMs }
     case 'unknown':
       if (isReusable) return { fate: 'keep', next: error.retryable ? 'retry' : 'stop' }
       // The service may still be processing the first presentation.
-      if (graceMs === 0 && isUsable(situation)) return { fate: 'doubtful', next: 'while-served' }
+      if (graceMs === 0 && isUsable(situation)) return { fate: 'doubtful', next: 'while-usable' }
       return {
         fate: 'doubtful',
         next: error.retryable ? again : 'stop',
@@ -123,7 +131,7 @@ function afterClearResponse(error: TokenError, situation: Situation, { graceMs }
 
 /** Whether the same rejection, repeated for long enough, means that the refresh token is dead (F203, F288). */
 function isUnclear(error: TokenError): boolean {
-  return saidOf(error) === 'rejected' || member(error, SAYING) !== undefined
+  return refreshTokenOutcomeOf(error) === 'rejected' || member(error, SAYING) !== undefined
 }
 
 /** A key to compare one unclear rejection with the next (F277). */
@@ -140,14 +148,14 @@ function reasonOf(suspicion: Suspicion | undefined, { isRestored }: Situation['l
   return isRestored ? 'lost' : 'in-doubt'
 }
 
-function planWithoutLogin(lease: Lease, { usableMs, failures, isRejected = false }: Beforehand): Plan {
+function planWithoutLogin(lease: Lease, { usableMs, failures, isRejected = false }: RenewalState): Plan {
   const reason = reasonWithout(lease, isRejected)
   const why = reason === 'expired' ? WITHOUT_REFRESH_TOKEN + ASK_FOR_IT : undefined
   const error = errorIfPrivate(lease, loginRequired(reason, {}, why))
   const drops = isRejected && error.code === 'ERR_LOGIN_REQUIRED'
   const ms = coolDownMs(error, { usableMs, failures, sinceLeaseMs: 0 }, 0)
   const next = coolDownOf(error, ms, failures)
-  return { ...NOTHING_FAILED, error, shared: next, ...(drops && { drops }), next }
+  return { ...NO_CONSEQUENCES, error, shared: next, ...(drops && { drops }), next }
 }
 
 const ASK_FOR_IT = 'request the scope offline_access, with prompt=consent if the server requires it'

@@ -61,7 +61,9 @@ export class LoginWatch implements LoginView {
   }
 
   /** The login members of `status()`. Empty: not known yet. @param held The last tokens. */
-  statusWith(held?: Pick<HeldToken, 'living' | 'stored' | 'isRejected'>): Pick<LoginStatus, 'login' | 'loginReason'> {
+  statusWith(
+    held?: Pick<HeldToken, 'validToken' | 'stored' | 'isRejected'>,
+  ): Pick<LoginStatus, 'login' | 'loginReason'> {
     if (this.isPending) return { login: 'pending' }
     if (this.#login === undefined) return {}
     const reason = this.#login === 'required' ? this.#reason : this.#reasonOfEnd(held)
@@ -71,8 +73,8 @@ export class LoginWatch implements LoginView {
   }
 
   /** Why the login has ended, although listeners are notified only when the next caller needs a token. */
-  #reasonOfEnd(held?: Pick<HeldToken, 'living' | 'stored' | 'isRejected'>): LoginReason | undefined {
-    if (held?.living !== undefined) return undefined
+  #reasonOfEnd(held?: Pick<HeldToken, 'validToken' | 'stored' | 'isRejected'>): LoginReason | undefined {
+    if (held?.validToken !== undefined) return undefined
     if (this.loss) return this.loss.reason
     if (this.#mayObtain || !held || held.stored.refreshToken !== undefined) return undefined
     return held.isRejected ? 'refused' : 'expired'

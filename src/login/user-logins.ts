@@ -94,7 +94,7 @@ export class UserLogins implements Logins {
     const stored = acts.begin((isLast) => this.#store(grant, before, { loginId, beganAt, isLast }))
     login.began(grant.subject, loginId)
     if (grant.subject === undefined) login.setSubject(undefined)
-    const lack = settings.rules.lackOf?.(grant)
+    const lack = settings.rules.anomalyOf?.(grant)
     if (lack) settings.events.anomaly(...lack)
     host.use({ ...newTokens(grant, account), version: account.seenVersion })
     return stored
@@ -235,7 +235,7 @@ export class UserLogins implements Logins {
     this.#account.login.lost(loginReason, by)
     this.concludeLoss()
     const { current } = this.#account
-    return current?.living === undefined ? undefined : current.remainingMs
+    return current?.validToken === undefined ? undefined : current.remainingMs
   }
 
   /** Ends a lost login once its access token is unusable, and notifies the listeners once that token is no longer valid. */
@@ -248,7 +248,7 @@ export class UserLogins implements Logins {
     const isEnd = account.current?.isRejected === true || loss.reason === 'logged-out'
     // If the loss was already reported, callers since then wait for the next login.
     if (isEnd && hasStarted && !isAwaited) this.#end(loss.reason)
-    if (account.current?.living === undefined) login.required(loss.reason, loss.by)
+    if (account.current?.validToken === undefined) login.required(loss.reason, loss.by)
   }
 
   /** The manager has stopped. Drops the access token, even a valid one. Requests that carry it get no token of a later login. */

@@ -16,15 +16,15 @@ const ended = failed('ERR_LOGIN_REQUIRED', { loginReason: 'interaction' })
 describe('given a refresh of a login that failed, when its consequence is asked for', () => {
   const consequence = (error: TokenError, facts: Partial<Situation> = {}, graceMs = 0) => {
     const policy = { ...LOGIN_POLICY, graceMs }
-    const { fate, next, judged, reason } = LOGIN_RULES.consequenceOf(error, { ...SITUATION, ...facts }, policy)
-    return [fate, next, judged && 'judged', reason].filter(Boolean).join(' ')
+    const { fate, next, foundInvalid, reason } = LOGIN_RULES.consequenceOf(error, { ...SITUATION, ...facts }, policy)
+    return [fate, next, foundInvalid && 'invalid', reason].filter(Boolean).join(' ')
   }
 
   type Cell = [TokenErrorCode, ExchangeOutcome | undefined, TokenErrorDetails['refreshToken'], string]
   // The table of the design (Logins), where no access token serves.
   it.each<Cell>([
-    ['ERR_REFRESH_REJECTED', 'rejected', undefined, 'dead login judged'],
-    ['ERR_REFRESH_REJECTED', 'rejected', 'refused', 'dead login judged'],
+    ['ERR_REFRESH_REJECTED', 'rejected', undefined, 'dead login invalid'],
+    ['ERR_REFRESH_REJECTED', 'rejected', 'refused', 'dead login invalid'],
     ['ERR_REFRESH_REJECTED', 'rejected', 'unusable', 'dead login refused'],
     ['ERR_REFRESH_REJECTED', 'rejected', 'kept', 'keep stop'],
     ['ERR_CREDENTIALS_REJECTED', 'rejected', 'kept', 'keep stop'],
@@ -38,7 +38,7 @@ describe('given a refresh of a login that failed, when its consequence is asked 
     ['ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown', undefined, 'doubtful retry'],
     ['ERR_TOKEN_RESPONSE', 'accepted', undefined, 'doubtful retry'],
     ['ERR_TOKEN_SOURCE', 'unknown', undefined, 'doubtful stop'],
-    ['ERR_LOGIN_REQUIRED', 'rejected', 'refused', 'dead login judged'],
+    ['ERR_LOGIN_REQUIRED', 'rejected', 'refused', 'dead login invalid'],
   ])('then %s, %s, refresh token %s: %s (F196, F197)', (code, outcome, refreshToken, expected) => {
     expect(consequence(failed(code, { outcome, refreshToken }))).toBe(expected)
   })
@@ -49,7 +49,7 @@ describe('given a refresh of a login that failed, when its consequence is asked 
 
   it('then a refresh token in doubt waits while an access token serves, unless the service accepts a used one', () => {
     expect([0, 5_000, Infinity].map((graceMs) => consequence(lost, { usableMs: 60_000 }, graceMs))).toEqual([
-      'doubtful while-served',
+      'doubtful while-usable',
       'doubtful retry',
       'keep retry',
     ])

@@ -5,7 +5,7 @@ import { Events } from '../../src/core/events.ts'
 import { memoryStore } from '../../src/core/memory-store.ts'
 import { coolDownMs, pauseMs, planAfter, planAfterLateArrival } from '../../src/core/plan.ts'
 import { coolingError } from '../../src/core/renewal-errors.ts'
-import type { Beforehand, Situation } from '../../src/core/situation.ts'
+import type { RenewalState, Situation } from '../../src/core/situation.ts'
 import type { Exchange } from '../../src/core/token-source.ts'
 import type { Lease, OpenableStore, StoredTokens } from '../../src/core/token-store.ts'
 import { LoginWatch } from '../../src/login/login-watch.ts'
@@ -24,9 +24,9 @@ const CELLS: [TokenErrorCode, ExchangeOutcome | undefined, Said, string, string]
   ['ERR_CREDENTIALS_REJECTED', 'rejected', undefined, 'keep stop', 'keep stop'],
   ['ERR_CREDENTIALS_REJECTED', undefined, undefined, 'keep stop', 'keep stop'],
   ['ERR_CREDENTIALS_REJECTED', 'rejected', 'kept', 'keep stop', 'keep stop'],
-  ['ERR_REFRESH_REJECTED', 'rejected', undefined, 'keep stop', 'dead obtain judged'],
-  ['ERR_REFRESH_REJECTED', undefined, undefined, 'keep stop', 'dead obtain judged'],
-  ['ERR_REFRESH_REJECTED', 'rejected', 'refused', 'keep stop', 'dead obtain judged'],
+  ['ERR_REFRESH_REJECTED', 'rejected', undefined, 'keep stop', 'dead obtain invalid'],
+  ['ERR_REFRESH_REJECTED', undefined, undefined, 'keep stop', 'dead obtain invalid'],
+  ['ERR_REFRESH_REJECTED', 'rejected', 'refused', 'keep stop', 'dead obtain invalid'],
   ['ERR_REFRESH_REJECTED', 'rejected', 'unusable', 'keep stop', 'dead obtain'],
   ['ERR_REFRESH_REJECTED', 'rejected', 'kept', 'keep stop', 'keep obtain'],
   ['ERR_TOKEN_REQUEST', 'rejected', undefined, 'keep stop', 'keep stop'],
@@ -48,8 +48,8 @@ const CELLS: [TokenErrorCode, ExchangeOutcome | undefined, Said, string, string]
 describe('given an exchange that failed, when its consequence is asked for', () => {
   const consequence = (exchange: 'obtain' | 'refresh', error: TokenError, graceMs = 0) => {
     const situation = { ...SITUATION, exchange, usableMs: 60_000 }
-    const { fate, next, judged } = CREDENTIAL_RULES.consequenceOf(error, situation, { ...POLICY, graceMs })
-    return judged ? `${fate} ${next} judged` : `${fate} ${next}`
+    const { fate, next, foundInvalid } = CREDENTIAL_RULES.consequenceOf(error, situation, { ...POLICY, graceMs })
+    return foundInvalid ? `${fate} ${next} invalid` : `${fate} ${next}`
   }
 
   it.each(CELLS)('then %s, %s, refresh token %s: obtain %s, refresh %s', (code, outcome, said, obtain, refresh) => {
@@ -72,7 +72,7 @@ describe('given an exchange that failed, when its consequence is asked for', () 
     ],
     ['the answer cannot be used', 'ERR_TOKEN_RESPONSE', 'accepted', undefined, 'doubtful retry', 'keep retry'],
     ['the source is broken', 'ERR_TOKEN_SOURCE', 'unknown', undefined, 'doubtful stop', 'keep stop'],
-    ['it was refused', 'ERR_REFRESH_REJECTED', 'rejected', undefined, 'dead obtain judged', 'dead obtain judged'],
+    ['it was refused', 'ERR_REFRESH_REJECTED', 'rejected', undefined, 'dead obtain invalid', 'dead obtain invalid'],
     ['it is unusable', 'ERR_REFRESH_REJECTED', 'rejected', 'unusable', 'dead obtain', 'dead obtain'],
     ['it was not sent', 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'not-sent', undefined, 'keep retry', 'keep retry'],
   ])(
@@ -366,7 +366,7 @@ describe('given a granted claim, when it is asked whether its refresh token may 
   const CLAIM: Lease = { ...EMPTY, tokens }
   const FRESH = {}
 
-  it.each<[string, Lease, Partial<Beforehand>, number, boolean]>([
+  it.each<[string, Lease, Partial<RenewalState>, number, boolean]>([
     ['nothing speaks against it', CLAIM, FRESH, 0, true],
     ['the record has no tokens', EMPTY, FRESH, 0, false],
     ['it is retired', { ...CLAIM, presentable: false }, FRESH, 0, false],
@@ -377,8 +377,8 @@ describe('given a granted claim, when it is asked whether its refresh token may 
     ['it met a 5xx, and nobody is served', { ...CLAIM, presentations: 1 }, FRESH, 0, false],
     ['it met a third 5xx', { ...CLAIM, presentations: 3 }, FRESH, 1, false],
   ])('when %s', (_, lease, known, usableMs, isPresented) => {
-    const beforehand = { mustObtain: false, isForced: false, failures: 1, ...known, usableMs }
-    expect(CREDENTIAL_RULES.choose(lease, beforehand)).toBe(isPresented ? 'r' : undefined)
+    const state = { mustObtain: false, isForced: false, failures: 1, ...known, usableMs }
+    expect(CREDENTIAL_RULES.choose(lease, state)).toBe(isPresented ? 'r' : undefined)
   })
 })
 

@@ -24,7 +24,7 @@ describe('given callers who wait', () => {
     const { clock, room, enter } = world()
     const waits = Promise.all([enter(100), enter(50), enter(200)])
     expect([clock.pendingTimers, clock.holding]).toEqual([1, 1])
-    room.serve('token')
+    room.resolveAll('token')
     expect(await waits).toEqual(['token', 'token', 'token'])
     expect([room.size, clock.pendingTimers]).toEqual([0, 0])
   })
@@ -78,7 +78,7 @@ describe('given callers who wait', () => {
     await clock.advance(1)
     expect(await keeps).toBe('old')
     expect([room.size, clock.pendingTimers]).toEqual([1, 1])
-    room.serve('token')
+    room.resolveAll('token')
     expect(await insists).toBe('token')
   })
 
@@ -89,7 +89,7 @@ describe('given callers who wait', () => {
     expect(room.size).toBe(2)
     await clock.advance(1)
     expect(await first).toMatchObject(late)
-    room.serve('token')
+    room.resolveAll('token')
     expect(await second).toBe('token')
   })
 
@@ -98,7 +98,7 @@ describe('given callers who wait', () => {
     const [short, exact, long] = [enter(99), enter(100), enter(101)]
     room.dismiss(new TokenError('ERR_THROTTLED', 'later'), clock.monotonicNow() + 100)
     expect([await short, await exact]).toMatchObject([{ code: 'ERR_THROTTLED' }, { code: 'ERR_THROTTLED' }])
-    room.serve('token')
+    room.resolveAll('token')
     expect(await long).toBe('token')
   })
 })
@@ -110,7 +110,7 @@ describe('given callers who share a signal', () => {
     const on = jest.spyOn(signal, 'addEventListener')
     const off = jest.spyOn(signal, 'removeEventListener')
     for (let n = 0; n < 1_000; n += 1) void enter(100, signal)
-    room.serve('token')
+    room.resolveAll('token')
     expect([on.mock.calls.length, off.mock.calls.length]).toEqual([1, 1])
     expect(off.mock.calls[0]).toEqual(on.mock.calls[0])
   })
@@ -121,7 +121,7 @@ describe('given callers who share a signal', () => {
     const [gone, goneToo, stays] = [enter(100, controller.signal), enter(100, controller.signal), enter(100)]
     controller.abort('enough')
     expect([await gone, await goneToo, room.size]).toEqual(['enough', 'enough', 1])
-    room.serve('token')
+    room.resolveAll('token')
     expect(await stays).toBe('token')
     expect(clock.pendingTimers).toBe(0)
   })
@@ -140,7 +140,7 @@ describe('given callers who share a signal', () => {
     polyfilled.aborted = true
     for (const listener of listeners) listener()
     expect([await gone, await goneToo, room.size]).toEqual(['gone', 'gone', 1])
-    room.serve('token')
+    room.resolveAll('token')
     expect(await stays).toBe('token')
   })
 
@@ -170,7 +170,7 @@ describe('given callers who may share what they wait for', () => {
     const { room, share } = shared()
     const [first, second] = [share(100, 50), share(100.9, 50.9)]
     expect([second === first, room.size]).toEqual([true, 1])
-    room.serve('token')
+    room.resolveAll('token')
     expect(await second).toBe('token')
   })
 
@@ -183,16 +183,16 @@ describe('given callers who may share what they wait for', () => {
     const { room, share } = shared()
     const [first, other] = [share(100, 50), share(...waits)]
     expect([other === first, room.size]).toEqual([false, 2])
-    room.serve('token')
+    room.resolveAll('token')
     expect(await Promise.all([first, other])).toEqual(['token', 'token'])
   })
 
   it('when those before them have left, then they wait for what comes next', async () => {
     const { room, share } = shared()
     const first = share(100)
-    room.serve('first')
+    room.resolveAll('first')
     const second = share(100)
-    room.serve('second')
+    room.resolveAll('second')
     expect(await Promise.all([first, second])).toEqual(['first', 'second'])
   })
 })

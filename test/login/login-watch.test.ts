@@ -160,8 +160,8 @@ describe('given a login that the listeners know, when the status is asked for', 
   const PRESENT = { login: 'present' } as const
   const required = (loginReason: string) => ({ login: 'required', loginReason })
   type Held = Parameters<LoginWatch['statusWith']>[0]
-  const held = (living: string | undefined, refreshToken: string | undefined, isRejected = false) =>
-    ({ living, stored: { refreshToken }, isRejected }) as unknown as Held
+  const held = (validToken: string | undefined, refreshToken: string | undefined, isRejected = false) =>
+    ({ validToken, stored: { refreshToken }, isRejected }) as unknown as Held
 
   it.each<[string, LoginReason | undefined, Held, object]>([
     ['it can be refreshed', undefined, held(undefined, 'r'), PRESENT],

@@ -121,14 +121,14 @@ describe('given any failed exchange', () => {
   it('then a refresh token that may be spent is never presented again, and no rejected call is repeated', () =>
     holds(
       fc.property(errors, fc.integer({ min: 0, max: 3 }), (error, signatureFailures) => {
-        const { fate, next, judged } = consequence('refresh', error, signatureFailures)
+        const { fate, next, foundInvalid } = consequence('refresh', error, signatureFailures)
         const known = /^(ERR_CREDENTIALS_REJECTED|ERR_REFRESH_REJECTED|ERR_TOKEN_REQUEST)$/.test(error.code)
         const outcome = error.outcome ?? (error.code === 'ERR_THROTTLED' ? 'deferred' : known ? 'rejected' : 'unknown')
         const said = error.refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : undefined)
         if (said === undefined && outcome === 'unknown') expect([fate, next]).toEqual(['doubtful', 'obtain'])
         if (said === 'refused' || said === 'unusable') expect([fate, next]).toEqual(['dead', 'obtain'])
         if (said === 'kept') expect(fate).toBe('keep')
-        expect(judged ?? false).toBe(said === 'refused')
+        expect(foundInvalid ?? false).toBe(said === 'refused')
         if (outcome === 'rejected') expect(next).not.toBe('retry')
         if (fate === 'keep' && said === undefined) expect(['rejected', 'deferred', 'not-sent']).toContain(outcome)
         const obtain = consequence('obtain', error, signatureFailures)
