@@ -21,9 +21,9 @@ export async function digestOf(algorithm, text) {
 }`
 
 function asOfProcess(source) {
-  const declaration = 'let answersOfProcess = 0\n'
+  const declaration = 'let responsesOfProcess = 0\n'
   if (!source.includes(declaration)) throw new Error(`store/steps.ts does not have '${declaration.trim()}'`)
-  return source.replace(declaration, '').replaceAll('answersOfProcess', 'globalThis.runningProcess.answered')
+  return source.replace(declaration, '').replaceAll('responsesOfProcess', 'globalThis.runningProcess.answered')
 }
 
 /**
