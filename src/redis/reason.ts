@@ -3,7 +3,7 @@ import { member } from '../core/thrown.ts'
 import { ForeignReply, reasonIn, UNKNOWN_REASON } from '../store/reason.ts'
 
 const RIGHTS = 'grant the user +evalsha +eval +time +type +getrange +set +info, and the keys of the prefix'
-const CA = 'give the client the CA of the server (option ca of its tls)'
+const CA = 'pass the CA of the server to the client (option ca of its tls)'
 
 /** Advice by error code, or by the name of a Redis error. */
 const ADVICE = {

@@ -57,7 +57,7 @@ function makePlace(fs: typeof Fs, path: string): void {
   const folder = paths.dirname(path)
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (NETWORK.includes(fs.statfsSync(folder).type))
-    throw new ForeignReply('file is on a network file system, where processes cannot share it: name a local one')
+    throw new ForeignReply('file is on a network file system, where processes cannot share it: use a local path')
   // Not opened again: on closing it, this process would lose all locks of its other connections (fcntl), and another process would delete the log that they
   // use.
   if (fs.statSync(path, { throwIfNoEntry: false })?.isFile()) fs.accessSync(path, fs.constants.R_OK | fs.constants.W_OK)
@@ -79,7 +79,9 @@ function own(database: SqliteDatabase): void {
   const { ours, others } = database.prepare(TABLES).get() as { ours: unknown; others: unknown }
   const isMarked = Number(id) === APPLICATION_ID
   if (!isMarked && (Number(id) !== 0 || Number(others) > 0))
-    throw new ForeignReply('file is the database of another application: name another file, or pass it as database')
+    throw new ForeignReply(
+      'file is the database of another application: use another file, or pass the database as database',
+    )
   if (isMarked && mode === 'wal') return
   try {
     // With a write-ahead log, readers do not wait for writers.

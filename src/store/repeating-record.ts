@@ -25,8 +25,8 @@ interface PendingStep {
 }
 
 /**
- * The shared record. Before the next lease request or check, it repeats an `accept`, `adopt` or `clear` that had no response, because a login cannot be
- * repeated by the user. If the store has executed that step, or something later, the repetition changes nothing.
+ * The shared record. Before the next lease request or check, it repeats an `accept`, `adopt` or `clear` that had no response, because the manager
+ * cannot repeat a login. If the store has executed that step, or something later, the repetition changes nothing.
  */
 export class RepeatingRecord extends SharedRecord {
   readonly unreported: UnreportedExchanges

@@ -81,7 +81,7 @@ export interface TransferredError extends Omit<TokenErrorDetails, 'cause'> {
 
 /** Converts an error, without its cause. */
 export function transferred(error: unknown): TransferredError {
-  const { name, message } = error instanceof Error ? error : new Error('The worker threw no error')
+  const { name, message } = error instanceof Error ? error : new Error('The worker threw a value that is not an Error')
   if (!isTokenError(error)) return { name, message }
   const { cause, ...details } = detailsOf(error)
   return { name, code: error.code, message, ...details }

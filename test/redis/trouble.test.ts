@@ -155,7 +155,7 @@ describeRedis('given a client that cannot reach its server', () => {
     const server = await startRedis({ args: ['--tls-port', String(port), ...tls] })
     const { client, end } = create(port)
     expect(await reasonWith(client, 'connects')).toContain(
-      'the client has no connection (DEPTH_ZERO_SELF_SIGNED_CERT: give the client the CA of the server (option ca of its tls))',
+      'the client has no connection (DEPTH_ZERO_SELF_SIGNED_CERT: pass the CA of the server to the client (option ca of its tls))',
     )
     await end()
     await server.stop()

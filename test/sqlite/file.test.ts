@@ -158,7 +158,7 @@ const manager = (file: string, rest = '') => `
       const { DatabaseSync } = await import('node:sqlite')
       new DatabaseSync(${JSON.stringify(file)}).exec('CREATE TABLE notes (n)')`)
     chmodSync(file, 0o644)
-    const reason = 'file is the database of another application: name another file, or pass it as database'
+    const reason = 'file is the database of another application: use another file, or pass the database as database'
     expect(await run(asked(file))).toEqual([
       { calls: 1, reports: [`The shared token store is unavailable (${reason})`] },
     ])
@@ -209,7 +209,7 @@ const manager = (file: string, rest = '') => `
   it('when its database has tables of the application, too, then it is left as it was (F300)', async () => {
     const file = join(folder, 'mixed.db')
     await made(file, `database.exec('CREATE TABLE notes (n)')`)
-    const reason = 'file is the database of another application: name another file, or pass it as database'
+    const reason = 'file is the database of another application: use another file, or pass the database as database'
     const reports = [`The shared token store is unavailable (${reason})`]
     expect(await run(asked(file))).toEqual([{ calls: 1, reports }])
   })

@@ -89,7 +89,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
     expect(await asked(join(folder, 'nfs', 'tokens.db'), nfs)).toEqual({
       token: 'access-1',
       calls: 1,
-      reports: [unavailable('file is on a network file system, where processes cannot share it: name a local one')],
+      reports: [unavailable('file is on a network file system, where processes cannot share it: use a local path')],
     })
   })
 

@@ -739,7 +739,7 @@ describe('given what is posted to a worker by anybody', () => {
 })
 
 it('given a manager that throws what is no error, when a page asks, then it gets an error that says so', () => {
-  expect(transferred('a text')).toEqual({ name: 'Error', message: 'The worker threw no error' })
+  expect(transferred('a text')).toEqual({ name: 'Error', message: 'The worker threw a value that is not an Error' })
   expect(transferred(new RangeError('too far'))).toEqual({ name: 'RangeError', message: 'too far' })
 })
 
