@@ -1,22 +1,22 @@
 /**
- * The rules of the protocol, each as what has to be changed in `src` to take it out: [file, what stands there once, what takes its place]. The
- * explorer must find what then goes wrong.
+ * The rules of the protocol, each with the edits of `src` that remove it: [file, text that occurs there once, its replacement]. The explorer must
+ * then find a fault.
  */
 export const REMOVALS = {
-  // A claim that ran out leaves no doubt: whoever comes next presents its refresh token.
+  // An expired lease leaves no doubt: the next owner presents its refresh token.
   doubt: [['record/record-state.ts', 'kept && open ? doubted(kept, open.at) : kept', 'kept']],
-  // Whoever comes settles whatever claim stands there.
+  // An owner completes any lease, not only its own.
   fence: [['record/record-state.ts', 'if (lease?.fence !== fence) return', 'if (!lease) return']],
-  // Any other version is adopted, an older one too.
+  // Any other version is adopted, even an older one.
   version: [
     ['record/record-views.ts', '(state.version > seen.seenVersion ||', '(state.version !== seen.seenVersion ||'],
   ],
-  // And whoever reads an older one writes nothing back.
+  // And an owner that reads an older version does not write the newer one back.
   'version and R11': [
     ['record/record-views.ts', '(state.version > seen.seenVersion ||', '(state.version !== seen.seenVersion ||'],
     ['store/stored-state.ts', 'withSeen(known.state, this.seen, known.reading)', 'known.state'],
   ],
-  // Whoever sees its own clock jump believes that the lease of another owner has expired.
+  // An owner whose clock jumps treats the lease of another owner as expired.
   'a clock that jumps': [
     ['store/shared-record.ts', 'distrustsClock: this.#distrustsClock(ttlMs)', 'distrustsClock: false'],
   ],
@@ -28,20 +28,20 @@ export const REMOVALS = {
     ['store/shared-record.ts', 'isSame ? this.#adopted?.epoch : undefined', 'undefined'],
   ],
   R2: [['record/record-views.ts', 'at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)', 'at + ms - now']],
-  // As it was before: the first that is stored wins.
+  // The earlier rule: the first token set that is stored wins.
   R3: [['record/record-state.ts', 'fence <= (state.pair?.fence ?? 0) ||', 'state.version > lease.version ||']],
-  // The parts of R4. Who takes over a claim that ran out unsettled does not write down that its exchange may be in flight;
+  // The parts of R4. An owner that takes over an expired lease does not record that its exchange may be in flight;
   'R4, an open claim': [
     ['record/record-state.ts', 'overlaps: state.overlaps || open !== undefined', 'overlaps: state.overlaps'],
   ],
-  // who clears the record does not;
+  // nor does an owner that clears the record;
   'R4, a cleared claim': [['record/acts.ts', 'overlaps: overlaps || lease?.settled === false', 'overlaps']],
-  // what was written down marks no pair;
+  // the recorded overlap does not mark the next token set;
   'R4, the next pair': [['record/record-state.ts', 'state.overlaps || isContested', 'isContested']],
-  // a pair that is stored beside a later claim is not marked; or the pair of that claim is not;
+  // a token set stored beside a later lease is not marked; or the token set of that lease is not;
   'R4, beside a claim': [['record/record-state.ts', 'state.overlaps || isContested', 'state.overlaps']],
   'R4, after it': [['record/record-state.ts', 'overlaps: isContested,', 'overlaps: false,']],
-  // an exchange that ends too late for its pair to be stored does not mark the pair that stands there; or the pair of the claim that does;
+  // an exchange that ends too late to store its token set does not mark the stored one; or that of the current lease;
   'R4, a late end': [
     [
       'record/record-state.ts',
@@ -52,7 +52,7 @@ export const REMOVALS = {
   'R4, a late end beside a claim': [
     ['record/record-state.ts', 'state.overlaps || state.claim?.settled === false', 'state.overlaps'],
   ],
-  // An exchange without the record marks the stored pair only; or a `clear` forgets the mark;
+  // an exchange without the record marks only the stored token set; or a `clear` drops the recorded overlap;
   'R4, a told exchange and the next pair': [
     [
       'record/record-state.ts',
@@ -64,14 +64,14 @@ export const REMOVALS = {
   'R4, a mark at a clear': [
     ['record/acts.ts', 'overlaps: overlaps || lease?.settled === false', 'overlaps: lease?.settled === false'],
   ],
-  // what was written down between a claim and the refusal is not read.
+  // an overlap recorded between a lease and the rejection is ignored.
   'R4, the answer': [['record/record-state.ts', ' || pair?.overlapped === true', '']],
-  // An exchange without the record is told by the next claim only; or only beside the claims.
+  // An exchange without the record is reported only by the next lease request; or only separately.
   overlap: [['record/record-state.ts', 'overlapping(inEpoch(stored ?? EMPTY, reading), true)', 'undefined']],
   'overlap by a claim': [
     ['record/record-state.ts', 'others?.overlap ? (overlapping(stored, true) ?? stored) : stored', 'stored'],
   ],
-  // An adopted pair takes the version that stood there.
+  // An adopted token set gets a version below the stored one.
   adopt: [
     [
       'record/acts.ts',
@@ -79,34 +79,34 @@ export const REMOVALS = {
       'const version = empty.version - 2',
     ],
   ],
-  // What was granted before a logout brings the session back.
+  // A lease from before a logout restores the session.
   logout: [['record/record-state.ts', ' || fence <= state.clearedFence || isOfOther(state, lease))', ')']],
-  // A grace counts as if it had no end.
+  // A grace never ends.
   grace: [['core/refresh-fate.ts', 'Math.abs(now - doubtAt) < graceMs', 'graceMs > 0']],
-  // A refresh token of a login is given up because of doubt; or presented again while its access token serves.
+  // A refresh token of a login is retired because of doubt; or presented again while its access token is valid.
   R8: [['core/refresh-fate.ts', 'isGraced ? {} : inDoubt?.(doubtAt)', 'isGraced ? {} : undefined']],
   'R8, the wait': [
     ['login/login-rules.ts', 'if (!isLastResort || state.isForced || !isUsable(state)) return', 'return'],
   ],
-  // A replace is executed in whatever epoch the register is in.
+  // A replace is executed in any epoch.
   R9: [['store/stored-state.ts', 'text, keepMs, reading.epoch)', 'text, keepMs)']],
-  // The login of somebody else counts as the one that the owner knows.
+  // Another user's login counts as the one that the owner knows.
   R10: [['login/identity.ts', 'found: { same: true, other: false,', 'found: { same: true, other: true,']],
-  // What was asked of the record before an act is believed after it: tokens, or that there are none.
+  // The result of a check from before an act is applied after it: tokens, or that there are none.
   'an act and a look': [['login/user-logins.ts', '!tokens || !isLast() ||', '!tokens ||']],
   'an act and a look that finds none': [
     ['login/record-checker.ts', 'isLast() && this.#isEnd(found)', 'this.#isEnd(found)'],
   ],
-  // The steps of an act do not wait for those of the act before; a renewal does not wait for the acts before.
+  // The steps of an act do not wait for earlier acts; or a renewal does not.
   'the order of acts': [['core/acts.ts', 'this.#last ? this.#last.then(work) : work()', 'work()']],
   'acts and a renewal': [
     [
       'core/machine.ts',
-      'acts.after(() => this.#mutex.runExclusive(() => this.#see(renewal, because)))',
-      'this.#mutex.runExclusive(() => this.#see(renewal, because))',
+      'acts.after(() => this.#mutex.runExclusive(() => this.#run(renewal, because)))',
+      'this.#mutex.runExclusive(() => this.#run(renewal, because))',
     ],
   ],
-  // A logout or a reset clears whatever login the record has; or takes its tokens for those of the login that ends.
+  // A logout or a reset clears any login of the record; or treats its tokens as those of the ending login.
   'a logout of one login': [
     [
       'record/acts.ts',
@@ -121,12 +121,12 @@ export const REMOVALS = {
       'if (pair && request.login === -1) return',
     ],
   ],
-  // A renewal goes on with the refresh token of a login that has come meanwhile.
+  // A renewal continues with the refresh token of a login that came meanwhile.
   'a renewal of one login': [
     ['core/renewal.ts', ' || login.isOther(lease.tokens)', ''],
     ['core/renewal.ts', '      login: login.number,\n', ''],
   ],
-  // Versions of two logins are compared, also after a loss.
+  // Versions of two logins are compared, even after lost writes.
   'a login of a lower version': [
     [
       'record/record-views.ts',
@@ -134,16 +134,16 @@ export const REMOVALS = {
       'state.version > seen.seenVersion',
     ],
   ],
-  // A login that is stored again, or was stored without an answer, counts as that of somebody else.
+  // A login that is stored again, or was stored without a response, counts as another user's.
   'a login by its name': [['login/identity.ts', 'one.loginId !== undefined && one.loginId === other.loginId', 'false']],
-  // A renewal names the login that the manager had when it began, and goes on when it is outdated.
+  // A renewal names the login that the manager had when it began, and continues when outdated.
   'a renewal of now': [
     ['core/renewal.ts', '  #seenVersion = 0\n', '  #seenVersion = 0\n  named: number | undefined\n'],
     ['core/renewal.ts', 'this.start = start\n', 'this.start = start\n    this.named = account.login.number\n'],
     ['core/renewal.ts', 'login: login.number,', 'login: this.named,'],
     ['core/renewal.ts', '      this.pauses.check()\n      login.skipped', '      login.skipped'],
   ],
-  // The register may drop a record that is still of use.
+  // The register may drop a record that is still needed.
   'the time to keep': [['store/stored-state.ts', 'keptMs(state, reading.now) + DAY_MS', '30_000']],
   R5: [['store/record-text.ts', 'nonce: randomHex()', "nonce: ''"]],
 }
