@@ -311,9 +311,7 @@ export class Manager implements LoginManager {
       discard: async (grant) => this.#machine.logins.discard?.(grant),
       watch(watcher) {
         if (events.watcher)
-          throw new TypeError(
-            'The token manager is already instrumented: first call the function that instrument() returned',
-          )
+          throw new TypeError('The token manager is already instrumented: call what instrument() returned first')
         events.watcher = watcher
         return () => {
           if (events.watcher === watcher) events.watcher = undefined
@@ -338,6 +336,6 @@ function causeFor(current: HeldToken | undefined): RenewalCause {
 /** The source has requested a token during its own token request (F309). */
 function waitForItself(): never {
   const message =
-    'The token source waits for itself: it sends its token request through an instance that uses this manager. Use a plain instance'
+    'The token source waits for itself: it sends its request through an instance that uses this manager. Use a plain one'
   throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent' })
 }

@@ -37,4 +37,4 @@ export function reportSecondManager(account: Account): void {
 }
 
 const MESSAGE =
-  'This process has another manager for the same account, and they share no store: use one manager, or give both the same store'
+  'This process has another manager of this account without a common store: use one manager, or give both the same store'

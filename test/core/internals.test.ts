@@ -75,7 +75,7 @@ it('given a manager that is watched, when somebody else wants to watch it, then 
   const watcher = {} as Parameters<typeof internals.watch>[0]
   const stop = internals.watch(watcher)
   expect(() => internals.watch(watcher)).toThrow(
-    new TypeError('The token manager is already instrumented: first call the function that instrument() returned'),
+    new TypeError('The token manager is already instrumented: call what instrument() returned first'),
   )
   stop()
   const stopNext = internals.watch({ ...watcher })
