@@ -154,10 +154,10 @@ export class MemoryRecord implements TokenRecord {
 
   adopt(_seenVersion: number, tokens: NewTokens): Promise<AdoptedTokens> {
     const { subject } = tokens
-    const isSame = subject !== undefined && subject === this.entry?.tokens.subject
+    const isSameUser = subject !== undefined && subject === this.entry?.tokens.subject
     const before = this.login
     this.#clear()
-    if (isSame) this.login = { login: before.login }
+    if (isSameUser) this.login = { login: before.login }
     return Promise.resolve(this.#store(tokens))
   }
 
