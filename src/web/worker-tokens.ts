@@ -219,7 +219,7 @@ export class WorkerTokens implements LoginManager {
       .then(() => this.#ask(name, ACT_LIMIT_MS, given, { act }))
       .finally(() => {
         this.#login.ended()
-        if (this.#login.follow(this.#state)) this.#changes.report()
+        this.#observe(this.#state)
       })
     this.#acts = done.catch(() => undefined)
     this.#changes.report()
