@@ -253,7 +253,7 @@ describeRedis('given an incident of the store, a real Redis, and the lines of lo
     {
       night: '16: the disk of Redis is full',
       run: redisFull,
-      cause: /MISCONF: the server cannot save to its disk/,
+      cause: /MISCONF: the server cannot save to disk/,
       cure: /free space on/,
     },
     ...(BetterSqlite
@@ -280,7 +280,7 @@ describeRedis('given an incident of the store, a real Redis, and the lines of lo
     // No line: a server that makes a manager for each request would write one for each visitor (F386).
     expect(await outcome(tokens.getAccessToken())).toMatchObject({
       code: 'ERR_LOGIN_REQUIRED',
-      message: expect.stringContaining('the login is under another account, storeKey or prefix'),
+      message: expect.stringContaining('the login is stored under another account, storeKey or prefix'),
     })
   })
 })
