@@ -254,7 +254,7 @@ describeRedis('given an incident of the store, a real Redis, and the lines of lo
       night: '16: the disk of Redis is full',
       run: redisFull,
       cause: /MISCONF: the server cannot save to disk/,
-      cure: /free space on/,
+      cure: /free disk space/,
     },
     ...(BetterSqlite
       ? [
