@@ -22,7 +22,7 @@ const PLAYED = `
   const statuses = [...cold, ...replayed].map(({ status }) => status)`
 
 describe('given the floor of the bench', () => {
-  it('when callers find no token and then a refused one, then each time they share one renewal, and all are served', () => {
+  it('when callers find no token and then a rejected one, then each time they share one renewal, and all are served', () => {
     const script = `${WORLD}
       const { get } = await create({ instance: checking(isGood), baseUrl: BASE_URL, obtain, lifetimeMs: 3_600_000 })
       ${PLAYED}

@@ -94,7 +94,7 @@ describe('given a token service', () => {
     expect(service.log.slice(before).map(({ kind }) => kind)).toEqual(['obtain', 'refresh'])
   })
 
-  it('when a refresh is refused, then that is told, and the API is asked all the same', async () => {
+  it('when a refresh is rejected, then that is told, and the API is asked all the same', async () => {
     service.failNext('refresh', { status: 401 })
     const findings = await asJson(['--base-url', service.baseUrl, '--api', service.baseUrl], login())
     expect(findings).toMatchObject({
@@ -124,7 +124,7 @@ describe('given a token service', () => {
     },
   )
 
-  it('when the API answers 403, then it is said that this may concern the account or the token (F251)', async () => {
+  it('when the API returns 403, then it is said that this may concern the account or the token (F251)', async () => {
     service.failNext('resource', { status: 403 })
     const { code, printed } = await doctor(
       ['doctor', '--base-url', service.baseUrl, '--api', service.baseUrl],

@@ -118,7 +118,7 @@ describe('given the code of all documents', () => {
 
     const isForNode = ({ code }: CodeBlock) => guestsIn(code).length === 0 && !code.includes('web/inspector')
     it.each(scriptBlocks().filter(isForNode))(
-      'when $name, a script, is run in the place of a page, then it works',
+      'when $name, a script, is run instead of a page, then it works',
       async ({ name, code }) => {
         const fake = readFileSync('test/support/indexed-db.ts', 'utf8')
         const { outputText } = ts.transpileModule(fake, { compilerOptions: { module: ts.ModuleKind.ESNext } })
@@ -209,7 +209,7 @@ export const tokens = createTokenManager({ source: loginPassword({ baseUrl: serv
 export const api = axios.create({ baseURL: service.baseUrl, validateStatus: null })
 attachBearer(api, tokens)
 export const logIn = () => service.logIn()
-// The server of a page, which knows the person by a cookie.
+// The server of a page, which knows the user by a cookie.
 const sessions = createServer((_, reply) => {
   void service.logIn().then(({ accessToken }) => reply.end(JSON.stringify({ token: accessToken })))
 }).listen(0, '127.0.0.1')

@@ -37,7 +37,7 @@ async function doctor(args: string[], env: NodeJS.ProcessEnv = CLIENT) {
 
 type Handler = (request: IncomingMessage, reply: ServerResponse, body: string) => void
 
-/** A server with metadata. `token` answers the token calls, `api` all else. */
+/** A server with metadata. `token` answers the token requests, `api` all else. */
 async function server(token: Handler, metadata: object | Handler = {}, api: Handler = (_, reply) => reply.end('{}')) {
   const bodies: string[] = []
   const served = await serve((request, reply) => {
@@ -102,7 +102,7 @@ describe('F310: given an OAuth 2.0 server that others have written', () => {
 })
 
 describe('F310: given an OAuth 2.0 server', () => {
-  it('when scope and parameters are given, then each token call has them', async () => {
+  it('when scope and parameters are given, then each token request has them', async () => {
     const { origin, bodies } = await server(granting)
     const more = ['--parameter', 'audience=https://api.example', '--parameter', 'tenant=a=b', '--scope', 'read write']
     expect(await doctor(['--token-endpoint', `${origin}/token`, ...more])).toMatchObject({ code: 0 })
@@ -123,14 +123,14 @@ describe('F310: given an OAuth 2.0 server', () => {
     expect(bodies).toHaveLength(1)
   })
 
-  it('when it refuses the header and has no metadata, then the body is tried, and the report says what to give', async () => {
+  it('when it rejects the header and has no metadata, then the body is tried, and the report says what to give', async () => {
     const { origin, bodies } = await server(post)
     const { code, printed } = await doctor(['--token-endpoint', `${origin}/token`])
     expect({ code, printed }).toEqual({ code: 0, printed: expect.stringContaining("clientAuthentication: 'post'") })
     expect(bodies).toHaveLength(2)
   })
 
-  it('when it refuses the secret in the header and in the body, then neither is advised', async () => {
+  it('when it rejects the secret in the header and in the body, then neither is advised', async () => {
     const { origin, bodies } = await server(answering(401, { error: 'invalid_client' }))
     const { code, printed } = await doctor(['--token-endpoint', `${origin}/token`])
     expect([code, printed]).toEqual([4, expect.not.stringContaining("clientAuthentication: 'post'")])
@@ -148,7 +148,7 @@ describe('F310: given an OAuth 2.0 server', () => {
     expect(printed).toMatch(/^DPoP +the server sends a nonce for proofs$/m)
   })
 
-  it('when the API refuses the token, then its challenge is told in known words', async () => {
+  it('when the API rejects the token, then its challenge is told in known words', async () => {
     const challenge = `Bearer realm="${TOKEN}", error="insufficient_scope", scope="orders:write"`
     const { origin } = await server(granting, {}, answering(401, '', { 'WWW-Authenticate': challenge }))
     const { code, printed } = await doctor(['--issuer', origin, '--api', `${origin}/orders`])

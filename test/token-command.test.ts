@@ -59,7 +59,7 @@ describe('given the command token', () => {
   })
 
   ;(node ? describe : describe.skip)('given a file of SQLite', () => {
-    it('when nobody has logged in, then one sentence says so and what a person can do, and the exit code is its own', async () => {
+    it('when nobody has logged in, then one sentence says so and what a user can do, and the exit code is its own', async () => {
       writeFileSync(resolve(built.dir, 'login.db'), '') // SQLite takes an empty file for a new one
       const { code, stdout, stderr } = await token(...stored())
       expect({ code, stdout }).toEqual({ code: EXIT.loginRequired, stdout: '' })

@@ -136,7 +136,7 @@ describe('given an argument that is not what it should be', () => {
     expect(message).not.toContain('canary')
   })
 
-  it('when one is refused, then the instance is as it was', async () => {
+  it('when one is rejected, then the instance is as it was', async () => {
     const { adapter, calls } = inProcess()
     const api = axios.create({ adapter, baseURL })
     rejection({ origins: ['nonsense'] }, api)

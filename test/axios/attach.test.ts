@@ -567,7 +567,7 @@ describe('given a manager made by hand', () => {
     expect(server.bearers[3]).toBeUndefined()
   })
 
-  it('when a body that can be sent only once is refused, then its 401 surfaces, and the next request has another token', async () => {
+  it('when a body that can be sent only once is rejected, then its 401 surfaces, and the next request has another token', async () => {
     const server = await startApi(rejecting('old'))
     let token = 'old'
     const tokens = handMade({

@@ -410,7 +410,7 @@ describe.each(SETTERS)('given an interceptor that sets %s, and was there before 
   }
   const setting = attachedAfter.bind(undefined, (config, adapter) => Object.assign(config, { adapter }))
 
-  it('when a request starts, then that adapter sends it with the token, and once more where it is refused (F160)', async () => {
+  it('when a request starts, then that adapter sends it with the token, and once more where it is rejected (F160)', async () => {
     const { api, chosen, bearers, anomalies } = await setting()
     const { transformRequest } = api.defaults
     const { config } = await api.post('/', { a: 1 })

@@ -29,7 +29,7 @@ describe('given the adapter of an instance', () => {
     expect(new AdapterBeneath({ adapter: one }).isOf({ adapter: other })).toBe(isSame)
   })
 
-  it('when its owner or somebody else changes the list, then the choice stays', async () => {
+  it('when its owner or another user changes the list, then the choice stays', async () => {
     const list: ('fetch' | 'http')[] = ['fetch']
     const given: unknown[] = []
     const wrapper = new AdapterBeneath({ adapter: list }).wrapped(({ adapter }) => {

@@ -111,7 +111,7 @@ describe.each(['http', 'fetch'] as const)('given an instance with an https addre
   })
 
   it.each(['https:\\\\evil.test\\wallet', 'https:evil.test', 'https:/evil.test', 'HTTPS:evil.test'])(
-    'when the broken url %s is asked for, then axios refuses it, and nothing is sent',
+    'when the broken url %s is asked for, then axios rejects it, and nothing is sent',
     async (url) => {
       everyHostAnswers()
       const api = axios.create({ adapter, baseURL: home })

@@ -138,7 +138,7 @@ describe('given XMLHttpRequest', () => {
     await until(() => minted.calls === 2)
   })
 
-  it('when a GET is refused at another path of its origin, then it is replayed (F185)', async () => {
+  it('when a GET is rejected at another path of its origin, then it is replayed (F185)', async () => {
     const { api, minted, sends } = refusedBy(() => 'https://shop.example/there')
     await failureOf(api.get('/x'))
     expect([sends(), minted.calls]).toEqual([2, 2])

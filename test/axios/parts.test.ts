@@ -391,7 +391,7 @@ describe('given what an adapter sees of a request with a token', () => {
 })
 
 describe('given an API whose answers a test made by hand', () => {
-  it('when a refusal has no headers, then it is replayed like any other', async () => {
+  it('when a rejection has no headers, then it is replayed like any other', async () => {
     const seen: unknown[] = []
     const adapter: AxiosAdapter = (config) => {
       seen.push(config.headers.get('Authorization'))

@@ -41,7 +41,7 @@ const KINDS: [string, Send][] = [
   ],
 ]
 
-describe('given a token that the API rejects, and its replacement is under way (F367)', () => {
+describe('given a token that the API rejects, and its replacement is in flight (F367)', () => {
   it.each(KINDS)(
     'when forty requests with %s begin, then all are served, and the rejected token is sent once',
     async (_, send) => {
@@ -148,7 +148,7 @@ describe('given an API that rejects a token that cannot be replaced (F385)', () 
     expect(tokens.status().phase).toBe('refused')
   })
 
-  it('when one endpoint refuses everybody, then a success with the token ends it, and the next refusal does not bring it back', async () => {
+  it('when one endpoint rejects everybody, then a success with the token ends it, and the next rejection does not bring it back', async () => {
     const { clock, tokens, api } = await refusedBy(({ url }) => (url === '/odd' ? { status: 401 } : {}))
     await failureOf(api.get('/odd'))
     await api.get('/good')

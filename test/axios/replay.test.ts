@@ -160,7 +160,7 @@ describe.each(ADAPTERS)('given an API that rejects the current token (%s adapter
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, tokens)
     for (let n = 0; n < 5; n += 1) expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
-    // The first request is refused, replayed, and refused again. For the others, it is too soon to renew.
+    // The first request is rejected, replayed, and rejected again. For the others, it is too soon to renew.
     expect([server.received.length, minted.calls]).toEqual([6, 2])
     await clock.advance(6_000) // the gap between forced renewals: a tenth of the lifetime
     expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
@@ -243,7 +243,7 @@ describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) =>
       },
     })
     expect((await api.get<unknown>('/')).data).toEqual({ ok: true })
-    // `refuses` is also asked about the response to the replay, because the manager reports new tokens that are refused.
+    // `refuses` is also asked about the response to the replay, because the manager reports new tokens that are rejected.
     expect(seen).toEqual(['{"error":"token"}', '{"ok":true}'].map((data) => [200, 'ok', data]))
   })
 
@@ -320,7 +320,7 @@ describe('given requests that were sent with the same old token', () => {
     expect([minted.calls, renewals]).toEqual([2, ['refused']])
   })
 
-  it('when they are refused all at once, then they share 1 renewal too', async () => {
+  it('when they are rejected all at once, then they share 1 renewal too', async () => {
     const server = await startApi(rejecting('token-1'))
     const { tokens, minted } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
@@ -386,7 +386,7 @@ describe.each(ADAPTERS)('given an API that does not know the tokens that are iss
     await tokens.close()
   })
 
-  it('when the replay is led away, and is refused elsewhere, then nothing is told of the token (F190)', async () => {
+  it('when the replay is led away, and is rejected elsewhere, then nothing is told of the token (F190)', async () => {
     const other = await startApi(() => rejection)
     const server = await startApi((_, index) =>
       index === 0 ? rejection : { status: 302, headers: { Location: other.baseUrl } },

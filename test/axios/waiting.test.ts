@@ -591,7 +591,7 @@ describe('given a manager made by hand that ignores signals', () => {
     },
   )
 
-  it('when no token comes instead of a refused one, and the request is cancelled, then that is its end (F170)', async () => {
+  it('when no token comes instead of a rejected one, and the request is cancelled, then that is its end (F170)', async () => {
     const tokens = { peekAccessToken: () => 'good', getAccessToken: never, replaceAccessToken: never }
     const { adapter, calls } = inProcess(() => 401)
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })

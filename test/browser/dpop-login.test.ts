@@ -49,7 +49,7 @@ describeBrowser('given a page, and a server of another origin that binds tokens 
   }
   const refreshes = () => server.tokenCalls.filter((call) => call === 'refresh_token 200').length
 
-  it('when twenty requests of both clients are sent, also after the API refused their token, then all succeed, with one renewal each time', async () => {
+  it('when twenty requests of both clients are sent, also after the API rejected their token, then all succeed, with one renewal each time', async () => {
     const page = await opened()
     await logIn(page)
     expect(await posted(page)).toEqual(OK)

@@ -29,7 +29,7 @@ describeBrowser('given the example of a single-page application', () => {
     await built.remove()
   })
 
-  it('when a person logs in, opens a second tab, and logs out, then both tabs are inside, and then outside', async () => {
+  it('when a user logs in, opens a second tab, and logs out, then both tabs are inside, and then outside', async () => {
     const context = await browser.newContext()
     context.setDefaultTimeout(300_000)
     const [first, second] = [await context.newPage(), await context.newPage()]

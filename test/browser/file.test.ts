@@ -26,7 +26,7 @@ describeBrowser('given a page that is a file, as a window of Electron loads it',
     await built.remove()
   })
 
-  it('when a person logs in, then windows share the login, sealed, renew it once, find it again, and see its end', async () => {
+  it('when a user logs in, then windows share the login, sealed, renew it once, find it again, and see its end', async () => {
     const context = await browser.newContext()
     context.setDefaultTimeout(300_000)
     const { baseUrl: baseURL, tokenEndpoint, revocationEndpoint } = service

@@ -85,11 +85,11 @@ describeBrowser('given the example pages', () => {
       expect(await other.evaluate('globalThis.hadForm')).toBeUndefined()
     })
 
-    it('when another person logs in elsewhere, then nothing of the first one is left', async () => {
+    it('when another user logs in elsewhere, then nothing of the first one is left', async () => {
       const [one, other] = [await open(), await open()]
       await logIn(one, 'ada')
       await sees(other, 'ada')
-      // Without a logout: the login of another person replaces that of the first.
+      // Without a logout: the login of another user replaces that of the first.
       await other.evaluate(`import('${script}').then(({ logIn }) => {
         const form = new FormData()
         form.append('name', 'bob')
@@ -101,7 +101,7 @@ describeBrowser('given the example pages', () => {
       await until(() => people.sessions === (keeper === 'a session' ? 1 : 0))
     })
 
-    it('when the API refuses the token, then the page goes on, after one renewal', async () => {
+    it('when the API rejects the token, then the page goes on, after one renewal', async () => {
       const page = await open()
       await logIn(page, 'ada')
       await sees(page, 'ada')

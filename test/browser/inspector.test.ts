@@ -34,7 +34,7 @@ describeBrowser('given panels of a site', () => {
     site.revokeAccess()
     expect(await tab.send('/wallet')).toBe(200)
     expect(await tab.send('/refused')).toBe(401)
-    // With `validateStatus: null`, the refusal comes as a response.
+    // With `validateStatus: null`, the rejection comes as a response.
     expect(await tab.page.evaluate(`app.api.get('/refused', { validateStatus: null }).then(r => r.status)`)).toBe(401)
     await tab.page.evaluate(`app.api.get('/wallet', { signal: AbortSignal.abort() }).catch(() => undefined)`)
     await tab.send('/wallet')

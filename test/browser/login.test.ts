@@ -22,7 +22,7 @@ describeBrowser('given a login with a refresh token', () => {
     expect(warnings).toEqual([])
   })
 
-  it('when a token call is redirected with its body, then the refresh token does not go there, and stays good (F40)', async () => {
+  it('when a token request is redirected with its body, then the refresh token does not go there, and stays good (F40)', async () => {
     const { site, foreign, open } = stage()
     const { page } = await open({ web: {}, byLogin: true })
     await page.evaluate('app.logIn()')

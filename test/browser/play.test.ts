@@ -122,7 +122,7 @@ describeBrowser('given the page to play with', () => {
     await close()
   })
 
-  it('when the API refuses all, then the package makes few token calls, and the other side one for each request', async () => {
+  it('when the API rejects all, then the package makes few token requests, and the other side one for each request', async () => {
     await opened()
     await press('refused')
     await until(`numberOf('package', 'failed') > 15`)
@@ -143,7 +143,7 @@ describeBrowser('given the page to play with', () => {
     await close()
   })
 
-  it('when a person uses the keyboard, then each switch is a button, and Pause stops everything that moves', async () => {
+  it('when a user uses the keyboard, then each switch is a button, and Pause stops everything that moves', async () => {
     await opened()
     await page.focus('[data-trouble=down]')
     await page.keyboard.press('Space')
@@ -205,7 +205,7 @@ describeBrowser('given the page to play with', () => {
     await close()
   })
 
-  it('when a person wants less motion, then the lanes go on by whole seconds', async () => {
+  it('when a user wants less motion, then the lanes go on by whole seconds', async () => {
     await opened({ reducedMotion: 'reduce' })
     const places: number[] = []
     while (places.length < 40) {

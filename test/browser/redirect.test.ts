@@ -44,7 +44,7 @@ describePagesAt(startRedirectSite, 'a page whose people log in by redirect', (st
     return tab
   }
 
-  it('F284: when a person logs in, then one redirect and one code do it, no frame shows the button, and the page is where it was', async () => {
+  it('F284: when a user logs in, then one redirect and one code do it, no frame shows the button, and the page is where it was', async () => {
     const tab = await loggedIn()
     expect(await counts()).toEqual(ONE)
     expect(await tab.evaluate('[...shown]')).toEqual(['home'])
@@ -54,7 +54,7 @@ describePagesAt(startRedirectSite, 'a page whose people log in by redirect', (st
     expect([await tab.evaluate('[...shown]'), await counts()]).toEqual([['home'], ONE])
   })
 
-  it('F284: when the person goes back after the login, or loads the callback page again, then no code is redeemed twice', async () => {
+  it('F284: when the user goes back after the login, or loads the callback page again, then no code is redeemed twice', async () => {
     const { open, people } = stage()
     const tab = await open('/')
     await click(tab, '#in')
@@ -71,7 +71,7 @@ describePagesAt(startRedirectSite, 'a page whose people log in by redirect', (st
     expect(await counts()).toEqual(ONE)
   })
 
-  it('F284: when the page is loaded again in the middle of the token call, then one click brings the login, without a form', async () => {
+  it('F284: when the page is loaded again in the middle of the token request, then one click brings the login, without a form', async () => {
     const tab = await stage().open('/orders')
     await tab.evaluate(`sessionStorage.setItem('holds', '')`)
     await click(tab, '#in')
@@ -85,7 +85,7 @@ describePagesAt(startRedirectSite, 'a page whose people log in by redirect', (st
     expect(await tab.evaluate('location.pathname')).toBe('/orders')
   })
 
-  it('F284: when the state is not that of this tab, then the code is refused, and the person can log in', async () => {
+  it('F284: when the state is not that of this tab, then the code is rejected, and the user can log in', async () => {
     const tab = await stage().open('/callback?code=theirs&state=theirs')
     await until(tab, `document.querySelector('[role=alert]')?.textContent === '${STRANGE}'`)
     expect(await counts()).toEqual({ redirects: 0, tokenCalls: 0 })
@@ -94,7 +94,7 @@ describePagesAt(startRedirectSite, 'a page whose people log in by redirect', (st
     await sees(tab, 'ada')
   })
 
-  it('F284: when the person says no at the provider, then the page says so, and offers the login', async () => {
+  it('F284: when the user says no at the provider, then the page says so, and offers the login', async () => {
     const tab = await stage().open('/')
     await click(tab, '#in')
     await click(tab, '[name=no]')
@@ -127,7 +127,7 @@ describePagesAt(startRedirectSite, 'a page whose people log in by redirect', (st
     expect(await counts()).toEqual({ redirects: 2, tokenCalls: 2 })
   })
 
-  it('F283: when the person logs out, then the refresh token is revoked, and the session at the provider has ended', async () => {
+  it('F283: when the user logs out, then the refresh token is revoked, and the session at the provider has ended', async () => {
     const tab = await loggedIn()
     await click(tab, '#logout')
     await click(tab, '[name=logout]')
@@ -139,7 +139,7 @@ describePagesAt(startRedirectSite, 'a page whose people log in by redirect', (st
     await sees(tab, 'bob')
   })
 
-  it('F284: when another person logs in, then the other tab shows them, and nothing of the first one', async () => {
+  it('F284: when another user logs in, then the other tab shows them, and nothing of the first one', async () => {
     const tab = await loggedIn()
     const other = await stage().open('/')
     await sees(other, 'ada')

@@ -37,14 +37,14 @@ describeBrowser.each(['xhr', 'fetch'])('given redirects (%s)', (adapter) => {
     expect(foreign.received).toEqual([{ method: 'GET', path: '/api/refused', token: undefined }])
   })
 
-  it('when a POST becomes a GET that is refused, then the POST is not sent again (F185)', async () => {
+  it('when a POST becomes a GET that is rejected, then the POST is not sent again (F185)', async () => {
     const { site, open } = stage()
     const { send } = await open({ adapter })
     expect(await send('/acts', { method: 'post', data: 'pay' })).toBe(401)
     expect(site.received.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /api/acts', 'GET /api/refused'])
   })
 
-  it('when a GET goes on to another path and is refused, then it is replayed (F185)', async () => {
+  it('when a GET goes on to another path and is rejected, then it is replayed (F185)', async () => {
     const { site, open } = stage()
     const { send } = await open({ adapter })
     await send('/wallet')

@@ -36,7 +36,7 @@ describeBrowser('given a page in the back/forward cache', () => {
     } finally {
       await browser.close()
     }
-    // The page sent nothing else, so no request caused this token call.
+    // The page sent nothing else, so no request caused this token request.
     expect(site.received.at(-1)).toMatchObject({ path: '/api/restored/expired' })
     expect(site.calls.at(-1)).toMatchObject({ grant: 'refresh_token' })
     expect(site.reused).toBe(0)

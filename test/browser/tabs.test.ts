@@ -29,7 +29,7 @@ const FATES = {
 }
 
 describeEngines('several tabs', (stage, name) => {
-  it('when all start at once, and go on, then they make the token calls of one (F187)', async () => {
+  it('when all start at once, and go on, then they make the token requests of one (F187)', async () => {
     const { site } = stage()
     site.lifetimeMs = 6_000
     const tabs = await openTabs(stage(), 4, { renewal: { keepWarm: 'always' } })
@@ -49,7 +49,7 @@ describeEngines('several tabs', (stage, name) => {
     expect(sum('adoptions')).toBeGreaterThanOrEqual(3)
   })
 
-  it('when a tab is reloaded, then it has the token of before, without a token call', async () => {
+  it('when a tab is reloaded, then it has the token of before, without a token request', async () => {
     const { site, open } = stage()
     const page = await open(LONG)
     await page.send()

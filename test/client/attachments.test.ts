@@ -6,7 +6,7 @@ import { failureOf, gate, until } from '../axios/support/turns.ts'
 import { DOORS } from './support/doors.ts'
 
 describe.each(DOORS)('given callers at an API ($name)', ({ open }) => {
-  it('when twenty POSTs are refused at once, then one renewal serves them, every body intact (F104, P1)', async () => {
+  it('when twenty POSTs are rejected at once, then one renewal serves them, every body intact (F104, P1)', async () => {
     const { tokens, minted } = startTokens()
     const server = await startApi(rejecting('token-1'))
     const send = open(tokens, { origins: [server.baseUrl] })
@@ -99,7 +99,7 @@ describe.each(DOORS)('given an API that rejects ($name)', ({ open }) => {
   )
 
   it.each(['Bearer', 'Bearer error="invalid_token"', 'Bearer error="x', 'Basic realm="a"'])(
-    'when it answers 401 with %j, then the request is replayed (F223)',
+    'when it returns 401 with %j, then the request is replayed (F223)',
     async (challenge) => {
       const server = await startApi((_, n) =>
         n === 0 ? { status: 401, headers: { 'WWW-Authenticate': challenge } } : {},

@@ -8,7 +8,7 @@ import { startLogins } from './support/logins.ts'
 
 const POST = { method: 'POST', body: '{"from":"alice"}' }
 
-/** An API that answers the first request only when the test opens the gate, and refuses the tokens of Alice. */
+/** An API that answers the first request only when the test opens the gate, and rejects the tokens of Alice. */
 async function startBank() {
   const first = gate()
   const server = await startApi(async ({ headers }, index) => {
@@ -46,7 +46,7 @@ describe.each(DOORS)('given requests of Alice while the login changes ($name)', 
   )
 
   it.each([true, false])(
-    'when one has been refused and waits for another token, then a login of another user does not serve it (needsLogin %p, F209)',
+    'when one has been rejected and waits for another token, then a login of another user does not serve it (needsLogin %p, F209)',
     async (needsLogin) => {
       const logins = startLogins({ needsLogin })
       logins.logIn('ALICE')
@@ -139,7 +139,7 @@ describe.each(DOORS)('given a manager of this package, and Alice who has logged 
     await tokens.close()
   })
 
-  it('when the same person logs in again meanwhile, then the request is replayed', async () => {
+  it('when the same user logs in again meanwhile, then the request is replayed', async () => {
     const tokens = createTokenManager({ source: person })
     await tokens.adopt(login('ALICE', 'alice'))
     const { server, response } = await startBank()
@@ -166,7 +166,7 @@ describe.each(DOORS)('given a manager of this package, and Alice who has logged 
     await tokens.close()
   })
 
-  it('when another tab logs her out and Bob in, then a request of this tab that is refused surfaces (F209)', async () => {
+  it('when another tab logs her out and Bob in, then a request of this tab that is rejected surfaces (F209)', async () => {
     const store = memoryStore()
     const managers = [0, 1].map(() => createTokenManager({ source: person, store, storeKey: 'tabs' }))
     const [here, there] = managers as [LoginManager, LoginManager]

@@ -8,7 +8,7 @@ import { held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** Only a person can obtain its tokens. It knows what it was asked to revoke. */
+/** Only a user can obtain its tokens. It knows what it was asked to revoke. */
 class LoginSource extends ScriptedSource {
   readonly login = person
   readonly revoked: (string | undefined)[] = []
@@ -224,7 +224,7 @@ describe('given acts that follow each other in one turn (F269)', () => {
     expect([...seen, tokens.peekAccessToken()]).toEqual(['alice', 'bob', undefined, 'carol', 'carol'])
   })
 
-  it('when the same person logs in again, then callers who wait get the new token at once', async () => {
+  it('when the same user logs in again, then callers who wait get the new token at once', async () => {
     const { tokens, clock, source } = open(true)
     await tokens.adopt(login('alice', true))
     source.script.push(() => new Promise(() => undefined))

@@ -10,7 +10,7 @@ const GRANT: TokenGrant = {
   refreshLifetimeMs: 3_600_000,
 }
 
-/** Like the source of a login: it cannot obtain without a person. */
+/** Like the source of a login: it cannot obtain without a user. */
 class LoginSource extends ScriptedSource {
   override obtain(): Promise<never> {
     this.obtains += 1
@@ -105,14 +105,14 @@ describe('given tokens that were got elsewhere', () => {
     expect(tokens.peekAccessToken()).toBe('access-1')
   })
 
-  it('when the manager is closed, then they are refused', async () => {
+  it('when the manager is closed, then they are rejected', async () => {
     const { tokens } = manage()
     await tokens.close()
     expect(await outcome(tokens.adopt(GRANT))).toMatchObject({ code: 'ERR_CLOSED' })
   })
 })
 
-describe('given a source that needs a person to log in (F159)', () => {
+describe('given a source that needs a user to log in (F159)', () => {
   it('when nobody has logged in, then all callers are told at once, and the source is not asked again', async () => {
     const { clock, source, tokens, told } = withLogin()
     for (let second = 0; second < 120; second += 1) {
@@ -143,7 +143,7 @@ describe('given a source that needs a person to log in (F159)', () => {
     expect([await tokens.getAccessToken(), source.kinds]).toEqual(['access-1', 'refresh'])
   })
 
-  it('when the refresh token is refused, then the access token serves until it ends, and a login is asked for', async () => {
+  it('when the refresh token is rejected, then the access token serves until it ends, and a login is asked for', async () => {
     const { clock, source, tokens } = withLogin()
     await tokens.adopt(GRANT)
     source.script.push(failing(400))

@@ -84,7 +84,7 @@ describe('given a session in a cookie', () => {
     cookie = 'alice'
   })
 
-  it('F341: when a page has just loaded, and the store has the pair of Bob, who has logged out since, then whoever asks first has the token of Alice', async () => {
+  it('F341: when a page has just loaded, and the store has the token set of Bob, who has logged out since, then whoever asks first has the token of Alice', async () => {
     const store = memoryStore()
     const one = tab(store)
     cookie = 'bob'
@@ -98,7 +98,7 @@ describe('given a session in a cookie', () => {
     expect(two.told.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
   })
 
-  it('F344: when its own pair is refreshed, and the service names the person in another way, then it is the same login', async () => {
+  it('F344: when its own pair is refreshed, and the service names the user in another way, then it is the same login', async () => {
     const { clock, source, tokens, told } = tab(memoryStore())
     source.pairs = true
     await tokens.getAccessToken()
@@ -152,7 +152,7 @@ describe('given a session in a cookie', () => {
   )
 })
 
-describe('given a login, of which others name the person, too', () => {
+describe('given a login, of which others name the user, too', () => {
   it.each([
     ['a store', () => memoryStore()],
     ['no store', () => undefined],
@@ -169,7 +169,7 @@ describe('given a login, of which others name the person, too', () => {
     },
   )
 
-  it('F342: when the same person has logged in elsewhere, and logs in here again, then a request between the two is sent', async () => {
+  it('F342: when the same user has logged in elsewhere, and logs in here again, then a request between the two is sent', async () => {
     const store = memoryStore()
     const here = open(store)
     const there = open(store, here.clock)
@@ -198,7 +198,7 @@ describe('given a login, of which others name the person, too', () => {
   })
 })
 
-describe('given a source without logins, whose service names people', () => {
+describe('given a source without logins, whose service names users', () => {
   it('F344: when it obtains a token of Bob, then a request that was sent as Alice is not sent again, and the next login of Alice is none of Bob', async () => {
     const { source, tokens } = manage(new ScriptedSource(), { renewal })
     const revoked: unknown[] = []

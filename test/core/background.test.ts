@@ -65,7 +65,7 @@ describe('given renewal.background: false', () => {
     expect([tokens.peekAccessToken(), source.calls.length]).toEqual(['access-2', 2])
   })
 
-  it('F312: when the only caller gives up in a pause between two token calls, then no call follows, and the next caller begins', async () => {
+  it('F312: when the only caller gives up in a pause between two token requests, then no call follows, and the next caller begins', async () => {
     const { clock, source, tokens } = manage(new ScriptedSource(), QUIET)
     source.script.push(failing(503))
     const caller = new AbortController()
@@ -95,7 +95,7 @@ describe('given renewal.background: false', () => {
     expect(second.tokens.status()).toMatchObject({ phase: 'empty', renewing: false })
   })
 
-  it('F312: when the API refuses a token behind a request that cannot be replayed, then the next caller replaces it', async () => {
+  it('F312: when the API rejects a token behind a request that cannot be replayed, then the next caller replaces it', async () => {
     const { source, tokens } = manage(new ScriptedSource(), QUIET)
     const token = await tokens.getAccessToken()
     const internals = internalsOf(tokens)
@@ -105,7 +105,7 @@ describe('given renewal.background: false', () => {
     expect([await tokens.getAccessToken(), source.calls.length]).toEqual(['access-2', 2])
   })
 
-  it('F312: when callers come, fail and give up at any time, then no token call begins while nobody waits', async () => {
+  it('F312: when callers come, fail and give up at any time, then no token request begins while nobody waits', async () => {
     for (let seed = 1; seed <= 60; seed += 1) {
       const random = randomFrom(seed)
       const clock = manualClock()
@@ -156,7 +156,7 @@ describe('given settled()', () => {
     expect(tokens.peekAccessToken()).toBe('access-2')
   })
 
-  it('F312: when a token call fails, then it resolves in the pause before the next one', async () => {
+  it('F312: when a token request fails, then it resolves in the pause before the next one', async () => {
     const { clock, source, tokens } = await due({ renewal: { keepWarm: 'never' } })
     source.script.push(failing(503), failing(503), failing(503), failing(503))
     tokens.peekAccessToken()

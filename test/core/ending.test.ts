@@ -5,7 +5,7 @@ import { failing, held, manage, outcome, ScriptedSource } from '../support/manag
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle, watchedClock } from '../support/watched-clock.ts'
 
-/** A manager whose first token call is in flight. */
+/** A manager whose first token request is in flight. */
 async function renewing(pairs = false, options = {}) {
   const clock = watchedClock()
   const world = manage(new ScriptedSource({ pairs }), options, clock)

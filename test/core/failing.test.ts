@@ -120,7 +120,7 @@ describe('given a token service that fails', () => {
   })
 })
 
-describe('given credentials that are refused', () => {
+describe('given credentials that are rejected', () => {
   it('wrong secret under 1 000 requests (F51)', async () => {
     const clock = manualClock()
     const { source, tokens } = manage(script(...times(99, failing(400))), {}, clock)

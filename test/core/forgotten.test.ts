@@ -3,7 +3,7 @@ import { failing, failingWith, manage, outcome, ScriptedSource } from '../suppor
 import { storeWith } from '../support/store-with.ts'
 import { person } from '../../src/login/index.ts'
 
-/** A store that forgets the claim, as after a failover to a replica without it: the refresh token seems unused. */
+/** A store that forgets the lease, as after a failover to a replica without it: the refresh token seems unused. */
 const forgetful = () =>
   storeWith((record) => ({
     async acquire(...args) {

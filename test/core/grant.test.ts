@@ -68,7 +68,7 @@ describe('given a grant that can be used', () => {
     },
   )
 
-  it('when each visible ASCII character is tried, then none is refused', () => {
+  it('when each visible ASCII character is tried, then none is rejected', () => {
     for (let code = 0x21; code <= 0x7e; code += 1)
       expect(checkedGrant({ accessToken: String.fromCharCode(code), accessLifetimeMs: 1 }).accessToken).toHaveLength(1)
   })
@@ -106,21 +106,21 @@ describe('given a grant that cannot be used', () => {
     expectRefused({ ...pair, accessToken }, 'accessToken')
   })
 
-  it('when its access token has any other character of Latin-1, then it is refused', () => {
+  it('when its access token has any other character of Latin-1, then it is rejected', () => {
     for (let code = 0; code <= 0xff; code += 1)
       if (code < 0x21 || code > 0x7e)
         expectRefused({ ...pair, accessToken: `a${String.fromCharCode(code)}b` }, 'accessToken')
   })
 
   it.each(['', 'a\r\nX: hidden-value', 'a\0', 'hidden-value\n', 'a\tb', 'a\u007f', 'a\u0085', '\ud800', 'a\udddd'])(
-    'when its refresh token is %j, then it is refused and not shown (F173)',
+    'when its refresh token is %j, then it is rejected and not shown (F173)',
     (refreshToken) => {
       expectRefused({ ...pair, refreshToken }, 'refreshToken')
     },
   )
 
   it.each([0, -0, -1, -Number.MIN_VALUE, Infinity, -Infinity])(
-    'when a lifetime is %d, then it is refused (F16)',
+    'when a lifetime is %d, then it is rejected (F16)',
     (ms) => {
       expectRefused({ ...pair, accessLifetimeMs: ms }, 'accessLifetimeMs')
       expectRefused({ ...pair, refreshLifetimeMs: ms }, 'refreshLifetimeMs')

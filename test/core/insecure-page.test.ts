@@ -61,7 +61,7 @@ describe('given a page that is no secure context', () => {
 })
 
 describe('given a runtime that is no page', () => {
-  it('when nothing is said of secure contexts, then nothing is refused', () => {
+  it('when nothing is said of secure contexts, then nothing is rejected', () => {
     Reflect.deleteProperty(globalThis, 'isSecureContext')
     expect(() => loginPassword(login)).not.toThrow()
     expect(() => sharedStore(new MemoryRegister())).not.toThrow()

@@ -26,7 +26,7 @@ describe('given a token that was given out, when it is about to be sent', () => 
   })
 })
 
-describe('given a token that the API refused, when it is to be replaced for later requests', () => {
+describe('given a token that the API rejected, when it is to be replaced for later requests', () => {
   it('then a renewal begins, nobody waits for it, and it keeps no process alive', async () => {
     const { clock, source, tokens, internals } = await start()
     source.script.push(failing(503), () => source.grant())
@@ -70,7 +70,7 @@ it('given a manager, when a login ends, then requests before and after it carry 
   )
 })
 
-it('given a manager that is watched, when somebody else wants to watch it, then that is refused until the first one stops', async () => {
+it('given a manager that is watched, when another user wants to watch it, then that is rejected until the first one stops', async () => {
   const { internals } = await start()
   const watcher = {} as Parameters<typeof internals.watch>[0]
   const stop = internals.watch(watcher)

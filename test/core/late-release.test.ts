@@ -45,7 +45,7 @@ describe('given a refresh that failed, and a reset() while the store answers its
     },
   )
 
-  it('when its refresh token was refused, then the reset explains it: nothing is suspicious, also later', async () => {
+  it('when its refresh token was rejected, then the reset explains it: nothing is suspicious, also later', async () => {
     const { source, tokens, told, open, clock } = await whileReleasing(failing(401), { onSuspicious: 'stop' })
     await tokens.reset()
     open()
@@ -71,7 +71,7 @@ describe('given a refresh that failed, and a reset() while the store answers its
     expect(tokens.status()).not.toHaveProperty('lastError')
   })
 
-  it('when an exchange of the next renewal is in flight, then the answer of the last one does not touch it', async () => {
+  it('when an exchange of the next renewal is in flight, then the response of the last one does not touch it', async () => {
     const { source, tokens, open, waiting } = await whileReleasing(
       failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown'),
     )

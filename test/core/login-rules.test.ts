@@ -121,7 +121,7 @@ describe('given a renewal of a login, when it is planned what follows a failure'
     })
   })
 
-  it('then an own source that asks for a login without a reason means: refused; the word of another manager stays as it is', () => {
+  it('then an own source that asks for a login without a reason means: rejected; the word of another manager stays as it is', () => {
     const asks = (details: TokenErrorDetails) => plan(failed('ERR_LOGIN_REQUIRED', details)).error.loginReason
     expect([asks({}), asks({ loginReason: 'expired' }), asks({ refreshToken: 'kept' })]).toEqual([
       'refused',
@@ -132,7 +132,7 @@ describe('given a renewal of a login, when it is planned what follows a failure'
   })
 })
 
-describe('given a refused refresh token of a login, when the store is told', () => {
+describe('given a rejected refresh token of a login, when the store is told', () => {
   const living = {
     version: 1,
     accessToken: 'a',
@@ -158,7 +158,7 @@ describe('given a refused refresh token of a login, when the store is told', () 
     expect(suspicion === undefined).toBe(loginReason === 'expired')
   })
 
-  it('then an access token that the API has refused is dropped, too (F206)', () => {
+  it('then an access token that the API has rejected is dropped, too (F206)', () => {
     expect(judged({ isRejected: true })).toMatchObject({ drops: true })
     expect(judged()).not.toHaveProperty('drops')
   })
@@ -177,7 +177,7 @@ describe('given a refused refresh token of a login, when the store is told', () 
   })
 })
 
-describe('given a claim for a login, when its exchange is chosen', () => {
+describe('given a lease for a login, when its exchange is chosen', () => {
   const TOKENS: StoredTokens = {
     ...{ version: 1, accessToken: 'a', accessLifetimeMs: 60_000, accessRemainingMs: 0 },
     ...{ refreshToken: 'r', refreshRemainingMs: -1 },

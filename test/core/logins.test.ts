@@ -6,7 +6,7 @@ import { person } from '../../src/login/index.ts'
 
 const LOGIN: TokenGrant = { accessToken: 'login', accessLifetimeMs: 60_000, refreshToken: 'r' }
 
-/** A source of logins: it can refresh, and only a person can obtain. */
+/** A source of logins: it can refresh, and only a user can obtain. */
 class LoginSource extends ScriptedSource {
   readonly login = person
   readonly revoked: unknown[] = []
@@ -115,7 +115,7 @@ describe('given a login whose access token has expired, and a token service that
     expect([await tokens.getAccessToken(), source.calls.length]).toEqual(['access-1', 2])
   })
 
-  it('when the API refuses the access token meanwhile, then it serves no longer, and the token is presented', async () => {
+  it('when the API rejects the access token meanwhile, then it serves no longer, and the token is presented', async () => {
     const { clock, source, tokens } = await loggedIn()
     source.script.push(lost)
     await clock.advance(46_000)
@@ -125,7 +125,7 @@ describe('given a login whose access token has expired, and a token service that
     expect(source.calls).toHaveLength(2)
   })
 
-  it('when the token that is in doubt is refused, then the login ends in doubt, and nothing is unexplained (F197)', async () => {
+  it('when the token that is in doubt is rejected, then the login ends in doubt, and nothing is unexplained (F197)', async () => {
     const { clock, source, tokens, told } = await loggedIn()
     source.script.push(lost, failing(401))
     await clock.advance(60_000)
@@ -168,7 +168,7 @@ describe('given a login whose access token has expired, and a token service that
   })
 })
 
-describe('given a login whose refresh is refused', () => {
+describe('given a login whose refresh is rejected', () => {
   it.each<[string, () => never, object, object[]]>([
     [
       'the refresh token is invalid (F207)',
@@ -220,7 +220,7 @@ describe('given a login whose refresh is refused', () => {
     expect(await tokens.getAccessToken()).toBe('access-1')
   })
 
-  it('when the same unknown word comes for ten minutes, then the login is given up at the third refusal or later (F203)', async () => {
+  it('when the same unknown word comes for ten minutes, then the login is given up at the third rejection or later (F203)', async () => {
     const world = await loggedIn()
     for (let n = 0; n < 100; n += 1) world.source.script.push(refusedWith({ serviceCode: 'odd' }, 'ERR_TOKEN_REQUEST'))
     await world.clock.advance(60_000)
@@ -244,7 +244,7 @@ describe('given a login whose refresh is refused', () => {
     expect(await tokens.getAccessToken()).toBe('access-1')
   })
 
-  it('when its computed end has passed and it is refused, then the login has expired, and nothing is suspicious (F212)', async () => {
+  it('when its computed end has passed and it is rejected, then the login has expired, and nothing is suspicious (F212)', async () => {
     const { clock, source, tokens, told } = await loggedIn({}, new LoginSource(), {
       ...LOGIN,
       refreshLifetimeMs: 90_000,
@@ -255,7 +255,7 @@ describe('given a login whose refresh is refused', () => {
     expect(told.suspicious).toEqual([])
   })
 
-  it('when the API has refused the access token too, then nobody gets that token any more (F206)', async () => {
+  it('when the API has rejected the access token too, then nobody gets that token any more (F206)', async () => {
     const store = memoryStore()
     const { clock, source, tokens } = await loggedIn({ store })
     source.script.push(failing(401))
@@ -270,7 +270,7 @@ describe('given a login whose refresh is refused', () => {
     })
   })
 
-  it('when the API refuses the access token only afterwards, then it is handed out no more, either (F206)', async () => {
+  it('when the API rejects the access token only afterwards, then it is handed out no more, either (F206)', async () => {
     const { clock, source, tokens } = await loggedIn()
     source.script.push(failing(401))
     await clock.advance(46_000)
@@ -307,7 +307,7 @@ describe('given a login whose refresh is refused', () => {
 
 describe('given a login of a manager without a store', () => {
   it.each(['never', 'while-used'] as const)(
-    'when the service refuses it while an access token lives (keepWarm %s), then `loginChanged` says that it ended here (F205)',
+    'when the service rejects it while an access token lives (keepWarm %s), then `loginChanged` says that it ended here (F205)',
     async (keepWarm) => {
       const { clock, source, tokens, told } = await loggedIn({ renewal: { keepWarm } })
       source.script.push(refusedWith({ refreshToken: 'refused' }, 'ERR_REFRESH_REJECTED'))
@@ -417,7 +417,7 @@ describe('given a login after a logout', () => {
   })
 })
 
-describe('given what people have stored of a login (F199)', () => {
+describe('given what users have stored of a login (F199)', () => {
   it.each([
     [{ refreshToken: 'r' }],
     [{ accessToken: null, accessLifetimeMs: null, refreshToken: 'r', refreshLifetimeMs: 0, subject: null }],
@@ -502,7 +502,7 @@ describe('given a logout (F208)', () => {
     expect(tokens.peekAccessToken()).toBeUndefined()
   })
 
-  it('when the revocation never ends, then the limit of a token call ends it', async () => {
+  it('when the revocation never ends, then the limit of a token request ends it', async () => {
     const source = new LoginSource()
     source.revoke = () => new Promise(() => undefined)
     const { clock, tokens } = await loggedIn({}, source)
@@ -595,7 +595,7 @@ describe('given callers who wait when their login ends (F210)', () => {
     await ended
   })
 
-  it('when the same person logs in again, then they get the new token', async () => {
+  it('when the same user logs in again, then they get the new token', async () => {
     const { clock, source, tokens } = await loggedIn({}, new LoginSource(), { ...LOGIN, subject: 'alice' })
     source.script.push(() => new Promise(() => undefined))
     await clock.advance(60_000)
@@ -606,7 +606,7 @@ describe('given callers who wait when their login ends (F210)', () => {
   })
 })
 
-describe('given a source of logins that asks for the person itself', () => {
+describe('given a source of logins that asks for the user itself', () => {
   it('when its refresh throws ERR_LOGIN_REQUIRED, then error and status() give a reason all the same (F205)', async () => {
     const { source, tokens } = await loggedIn()
     source.script.push(() => {
@@ -618,7 +618,7 @@ describe('given a source of logins that asks for the person itself', () => {
 })
 
 describe("given a login, and a manager that stops at a suspicion (onSuspicious: 'stop')", () => {
-  it('when its refresh token is refused, then a login is required, and listeners are told (F205)', async () => {
+  it('when its refresh token is rejected, then a login is required, and listeners are told (F205)', async () => {
     const { source, tokens, told } = await loggedIn({ onSuspicious: 'stop' })
     source.script.push(failing(401))
     expect(await outcome(tokens.renew())).toMatchObject({ code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
@@ -673,7 +673,7 @@ describe('given a manager that never saw a login', () => {
 })
 
 describe('given the access token of a login that has ended (F206, F209)', () => {
-  it('when it is to be replaced under the next login, then that is refused, and nothing is renewed', async () => {
+  it('when it is to be replaced under the next login, then that is rejected, and nothing is renewed', async () => {
     const { source, tokens } = await loggedIn()
     await tokens.logout()
     await tokens.adopt({ accessToken: 'bob', accessLifetimeMs: 60_000, refreshToken: 'b' })

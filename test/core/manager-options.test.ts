@@ -3,7 +3,7 @@ import { createTokenManager } from '../../src/index.ts'
 import { ScriptedSource } from '../support/managed.ts'
 import { watchedClock } from '../support/watched-clock.ts'
 
-it('given a source in the place of the options, when a manager is created, then the error says how to give it', () => {
+it('given a source instead of the options, when a manager is created, then the error says how to give it', () => {
   const source = Object.assign(new ScriptedSource(), { refreshTokens: 'reusable' })
   expect(() => createTokenManager(source as never)).toThrow('source must be given: createTokenManager({ source })')
 })
@@ -58,7 +58,7 @@ describe('given options that cannot be, when a manager is created', () => {
     expect(create(options)).toThrow(message)
   })
 
-  it('then no options at all are refused too', () => {
+  it('then no options at all are rejected too', () => {
     expect(() => createTokenManager(undefined as never)).toThrow(/options of createTokenManager/)
   })
 })

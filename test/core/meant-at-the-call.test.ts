@@ -63,7 +63,7 @@ describe('given another owner in a pause that the service has asked for', () => 
     return world
   }
 
-  it('F334: when the person logs out here, then the logout does not wait for it', async () => {
+  it('F334: when the user logs out here, then the logout does not wait for it', async () => {
     const { here, there } = await pausing()
     expect(await here.tokens.logout()).toEqual({ revoked: true })
     expect([here.source.revoked, there.source.kinds]).toEqual([['alice-r'], 'refresh'])
@@ -119,8 +119,8 @@ describe('given requests that come back with a 401 late', () => {
   })
 })
 
-describe('given a login that is under way, and one that serves', () => {
-  it('F336: when a renewal is asked for, or a refused token comes back, then neither waits for the other login', async () => {
+describe('given a login that is in flight, and one that serves', () => {
+  it('F336: when a renewal is asked for, or a rejected token comes back, then neither waits for the other login', async () => {
     const { here } = processes()
     await here.tokens.adopt(login('alice'))
     void here.tokens.adopt(new Promise<undefined>(() => undefined))
@@ -183,7 +183,7 @@ describe('given a store that is silent, and a token that lives', () => {
   })
 })
 
-describe('given a person who has logged out here, and another one who has logged in elsewhere', () => {
+describe('given a user who has logged out here, and another one who has logged in elsewhere', () => {
   it('when a third person logs in here, then the login that is replaced is revoked (F281)', async () => {
     const { here, there } = processes()
     await here.tokens.adopt(login('alice', 'alice'))

@@ -68,7 +68,7 @@ it('given a store that holds tokens, when it is printed, then they are not', asy
     )
 })
 
-it('given a source that does not name its account, when a store is given without a key, then that is refused', () => {
+it('given a source that does not name its account, when a store is given without a key, then that is rejected', () => {
   const source = { id: '', obtain: () => Promise.resolve({ accessToken: 'a', accessLifetimeMs: 60_000 }) }
   expect(() => createTokenManager({ source, store: memoryStore() })).toThrow(/storeKey/)
   createTokenManager({ source, store: memoryStore(), storeKey: 'mine' })

@@ -58,7 +58,7 @@ describe('given callers who get no token, when they read the message', () => {
     expect(Object.keys(error)).not.toEqual(expect.arrayContaining(['serviceCode']))
   })
 
-  it('then it says that the API refuses tokens too fast, or that it was the same token again', async () => {
+  it('then it says that the API rejects tokens too fast, or that it was the same token again', async () => {
     const { clock, source, tokens } = manage()
     source.script.push(
       () => source.grant(),
@@ -74,7 +74,7 @@ describe('given callers who get no token, when they read the message', () => {
     })
   })
 
-  it('F307: then it says which token call was not fast enough (F92), and the status does so while the next one hangs', async () => {
+  it('F307: then it says which token request was not fast enough (F92), and the status does so while the next one hangs', async () => {
     const { clock, source, tokens } = manage(undefined, { retry: { maxAttempts: 1 }, exchangeTimeoutMs: 700 })
     source.script.push(() => new Promise(() => undefined))
     const waiting = outcome(tokens.getAccessToken())

@@ -59,7 +59,7 @@ describe.each<[string, () => TokenStore | undefined]>([
     },
   )
 
-  it('F339: when an older token of the login that was lost comes back, then it gets none of another person', async () => {
+  it('F339: when an older token of the login that was lost comes back, then it gets none of another user', async () => {
     const store = storeOf()
     const { clock, tokens, source } = open(store)
     await tokens.adopt(loginOf('first', 'alice'))
@@ -75,7 +75,7 @@ describe.each<[string, () => TokenStore | undefined]>([
     expect(await waiting).toBe('ERR_LOGIN_REQUIRED')
   })
 
-  it('F339: when the API refuses its living token only now, then whoever sent it hears of the loss, and gets none of another person', async () => {
+  it('F339: when the API rejects its living token only now, then whoever sent it hears of the loss, and gets none of another user', async () => {
     const { tokens, source } = open(storeOf())
     await tokens.adopt(loginOf('first', 'alice'))
     source.script.push(refused)
@@ -117,7 +117,7 @@ describe.each<[string, () => TokenStore | undefined]>([
     expect([tokens.peekAccessToken(), source.revoked]).toEqual([undefined, ['first-r', 'second-r']])
   })
 
-  it('F339: when the same person has logged in again and out, then callers of that login get no token of the next', async () => {
+  it('F339: when the same user has logged in again and out, then callers of that login get no token of the next', async () => {
     const { clock, tokens, source } = await lost({ subject: 'alice', ...ofStore() })
     await tokens.adopt(loginOf('second', 'alice'))
     await clock.advance(61_000)
@@ -166,7 +166,7 @@ describe('given a login that is lost here, as everybody has heard', () => {
 })
 
 describe('given a login that is lost, as everybody has heard, and its token that comes back', () => {
-  it('F339: when the store has none, still, then who has asked since waits on for the login under way', async () => {
+  it('F339: when the store has none, still, then who has asked since waits on for the login in flight', async () => {
     const { clock, tokens } = await lost({ store: memoryStore() })
     expect(await asked(tokens.replaceAccessToken('first'))).toBe('ERR_LOGIN_REQUIRED')
     await clock.advance(5_000)
@@ -190,7 +190,7 @@ describe('given a manager that knows the login of its store, and has no token of
     return { one, two, request: begun(two.tokens) }
   }
 
-  it('F339: when somebody logs out elsewhere, then a caller of that login gets no token of the one under way', async () => {
+  it('F339: when somebody logs out elsewhere, then a caller of that login gets no token of the one in flight', async () => {
     const { one, two } = await known()
     const late = held(() => one.source.grant())
     one.source.script.push(late.answer)
@@ -260,7 +260,7 @@ describe('given a manager whose store says that the last person has logged out',
   )
 })
 
-describe('given a logout while a login is under way', () => {
+describe('given a logout while a login is pending', () => {
   it('F339: when a listener begins another one, then who asks from then on waits for that', async () => {
     const { tokens } = open(undefined)
     await tokens.adopt(loginOf('first', 'alice'))
@@ -281,7 +281,7 @@ describe('given a logout while a login is under way', () => {
 })
 
 describe('given a logout elsewhere, as everybody has heard', () => {
-  it('F339: when the store says so again, then who has asked since waits on for the login under way', async () => {
+  it('F339: when the store says so again, then who has asked since waits on for the login in flight', async () => {
     const store = memoryStore()
     const { clock, tokens } = open(store)
     await tokens.adopt(loginOf('first', 'alice'))

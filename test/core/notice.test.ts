@@ -8,7 +8,7 @@ import { MemoryRegister } from '../support/memory-register.ts'
 import { settle } from '../support/watched-clock.ts'
 import { person } from '../../src/login/index.ts'
 
-/** Only a person can obtain its tokens. */
+/** Only a user can obtain its tokens. */
 class LoginSource extends ScriptedSource {
   readonly login = person
   constructor() {
@@ -48,7 +48,7 @@ async function twoProcesses(renewal: TokenManagerOptions['renewal'] = {}, Regist
 }
 
 describe('given a login that other processes share, whose tokens live for an hour (F278)', () => {
-  it('when the person logs out elsewhere, then no token is given 30 s later, and none of hers before she hears it', async () => {
+  it('when the user logs out elsewhere, then no token is given 30 s later, and none of hers before she hears it', async () => {
     const { clock, here, there } = await twoProcesses()
     await there.tokens.logout()
     await clock.advance(29_999)
@@ -62,7 +62,7 @@ describe('given a login that other processes share, whose tokens live for an hou
     expect(here.told.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'elsewhere' })
   })
 
-  it('when somebody else logs in elsewhere, then the token of Alice is given to nobody', async () => {
+  it('when another user logs in elsewhere, then the token of Alice is given to nobody', async () => {
     const { clock, here, there } = await twoProcesses()
     await there.tokens.adopt({ ...alice, accessToken: 'bob', refreshToken: 'b' })
     await clock.advance(30_000)

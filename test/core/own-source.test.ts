@@ -12,7 +12,7 @@ const throwing = (thrown: unknown) => () => {
   throw thrown as Error
 }
 
-/** A manager with a pair that is due, and a function that lets its refresh throw. */
+/** A manager with a token set that is due, and a function that lets its refresh throw. */
 async function holdingPair() {
   const world = manage(new ScriptedSource({ pairs: true }), { renewal: { keepWarm: 'never' } })
   const { clock, source, tokens } = world

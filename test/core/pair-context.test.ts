@@ -64,8 +64,8 @@ function manage(source = new Tenants(), options: Partial<TokenManagerOptions> = 
   return { source, tokens, clock, told: listen(tokens) }
 }
 
-describe('given a context beside a pair', () => {
-  it('when the pair is refreshed and no answer brings another context, then each refresh is given the first one', async () => {
+describe('given a context beside a token set', () => {
+  it('when the token set is refreshed and no answer brings another context, then each refresh is given the first one', async () => {
     const { source, tokens } = manage()
     await tokens.adopt(LOGIN)
     await tokens.renew()
@@ -92,7 +92,7 @@ describe('given a context beside a pair', () => {
     expect(source.calls).toEqual(['refresh-9 undefined'])
   })
 
-  it('when the refresh token is refused and new tokens are obtained, then obtain is given no context, and the new pair has none', async () => {
+  it('when the refresh token is rejected and new tokens are obtained, then obtain is given no context, and the new token set has none', async () => {
     const { source, tokens } = manage(new Tenants({ needsLogin: false }))
     await tokens.adopt(LOGIN)
     source.isRejected = true
@@ -102,7 +102,7 @@ describe('given a context beside a pair', () => {
     expect(source.calls).toEqual(['refresh-0 https://acme.example.com', 'obtain undefined', 'refresh-1 undefined'])
   })
 
-  it('when the person logs out, then revoke is given it with the tokens, and beside them', async () => {
+  it('when the user logs out, then revoke is given it with the tokens, and beside them', async () => {
     const { source, tokens } = manage()
     await tokens.adopt(LOGIN)
     await tokens.logout()
@@ -110,7 +110,7 @@ describe('given a context beside a pair', () => {
     expect(source.revoked).toEqual([{ accessToken, refreshToken, context, heard: context }])
   })
 
-  it('when an exchange of before a logout still brings a pair, then revoke is given the context of that pair', async () => {
+  it('when an exchange of before a logout still brings a token set, then revoke is given the context of that pair', async () => {
     const { source, tokens } = manage()
     await tokens.adopt(LOGIN)
     const renewing = outcome(tokens.renew())
@@ -153,7 +153,7 @@ describe.each([
 })
 
 describe('given a shared store', () => {
-  it('when it has keys, then the context is sealed with the pair', async () => {
+  it('when it has keys, then the context is sealed with the token set', async () => {
     const register = new MemoryRegister()
     const encryptionKeys = [{ id: 'k', key: Uint8Array.from({ length: 32 }, (_, n) => n) }]
     const store = sharedStore(register, { encryptionKeys })

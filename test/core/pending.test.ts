@@ -30,7 +30,7 @@ const code = (ended: unknown) => (ended instanceof TokenError ? ended.code : end
 const changes = ({ told }: Pick<ReturnType<typeof start>, 'told'>) =>
   told.loginChanged.map(({ login, account, reason }) => `${login} ${reason ?? account}`)
 
-describe('given a login that is under way', () => {
+describe('given a login that is in flight', () => {
   it('F284: when it comes, then whoever waited has its token, and nobody was told that a login is required', async () => {
     const world = start({ store: memoryStore() })
     const { tokens, source } = world
@@ -218,7 +218,7 @@ describe('given a login that is under way', () => {
     late.open()
   })
 
-  it('F284: when a renewal in flight learns that a login is required, then its callers wait for the one under way', async () => {
+  it('F284: when a renewal in flight learns that a login is required, then its callers wait for the one in flight', async () => {
     const world = start()
     const { clock, source, tokens } = world
     await tokens.adopt(ALICE)

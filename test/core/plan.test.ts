@@ -144,7 +144,7 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
     { failures = 1, sinceLeaseMs = 0, usableMs = 0, retryAfterMs = 0 }: Partial<Record<string, number>> = {},
   ) => coolDownMs(error, { failures, sinceLeaseMs: sinceLeaseMs, usableMs: usableMs }, retryAfterMs)
 
-  it('then it is endless where a person must log in', () => {
+  it('then it is endless where a user must log in', () => {
     expect(coolDown(failure('rejected', undefined, 'ERR_LOGIN_REQUIRED'), { usableMs: 60_000 })).toBe(Infinity)
   })
 
@@ -218,7 +218,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     expect(plan(down, { attempt: 3, chance: 0.5 }).next).toEqual({ kind: 'retry', ms: 1_500 })
   })
 
-  it('then a refused refresh token is reported, and the credentials follow at once', () => {
+  it('then a rejected refresh token is reported, and the credentials follow at once', () => {
     const next = { kind: 'retry', ms: 0 }
     const suspicion = { evidence: 'expiry-unknown', severity: 'medium', remainingMs: undefined }
     const said = { ...NOTHING, error: refused, fate: 'dead', suspicion, obtains: true, isSpent: true }
@@ -291,12 +291,12 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     expect(plan(error, facts).next.kind).toBe('retry')
   })
 
-  it('then a renewal that ends with a refused or lost refresh token leaves the credentials to the next', () => {
+  it('then a renewal that ends with a rejected or lost refresh token leaves the credentials to the next', () => {
     for (const error of [refused, failure('unknown')]) expect(plan(error, { attempt: 4 }).obtains).toBe(true)
     for (const error of [down, failure('deferred')]) expect(plan(error, { attempt: 4 }).obtains).toBe(false)
   })
 
-  it('then only credentials that an obtain was refused settle a suspicion', () => {
+  it('then only credentials that an obtain was rejected settle a suspicion', () => {
     const wrong = failure('rejected', 401, 'ERR_CREDENTIALS_REJECTED')
     const settles = (exchange: Exchange, error: TokenError) => plan(error, { exchange }).isAccountRejected
     expect([settles('obtain', wrong), settles('refresh', wrong), settles('obtain', down)]).toEqual([true, false, false])
@@ -387,7 +387,7 @@ describe('given a rest that another owner began, when a caller meets it (F224)',
   const login = new LoginWatch(new Events(manualClock()), false, false)
   const knowing = { login, settings: { store: memoryStore() as OpenableStore } }
 
-  it('then the error says what that owner met, and the answer of the service', () => {
+  it('then the error says what that owner met, and the response of the service', () => {
     const met = (status?: number) =>
       coolingError({ ...resting, code: 'ERR_THROTTLED', ...(status !== undefined && { status }) }, knowing)
     const message = 'Another owner of this account failed to renew: the service throttles token requests'
@@ -426,7 +426,7 @@ describe('given a refresh endpoint that is gone, when it is planned what follows
     expect(after(down, { usableMs: 1_500, attempt: 4 }).next).toMatchObject({ ms: 5_000 })
   })
 
-  it('then a call that was never sent is none that was refused', () => {
+  it('then a call that was never sent is none that was rejected', () => {
     expect(after(failure('not-sent', undefined, 'ERR_TOKEN_REQUEST'))).toMatchObject({ obtains: false })
     expect(after(failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED'))).toMatchObject({ obtains: false })
   })

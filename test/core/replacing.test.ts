@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
 
-describe('given an API that refuses the token', () => {
+describe('given an API that rejects the token', () => {
   it('when it is replaced, then a different one comes, by one renewal for all who ask', async () => {
     const { source, tokens, told } = manage()
     const refused = await tokens.getAccessToken()
@@ -20,7 +20,7 @@ describe('given an API that refuses the token', () => {
   })
 
   it.each(['Bearer access-1', 'bearer access-1', 'DPoP access-1'])(
-    'when the text of the header %s is given, then an error says so, because the refused token would come again',
+    'when the text of the header %s is given, then an error says so, because the rejected token would come again',
     async (header) => {
       const { source, tokens } = manage()
       await tokens.getAccessToken()
@@ -67,7 +67,7 @@ describe('given an API that refuses the token', () => {
     expect(await tokens.replaceAccessToken(refused)).toBe('access-2')
   })
 
-  it('when a token is refused right after a renewal that nobody forced, then it is replaced', async () => {
+  it('when a token is rejected right after a renewal that nobody forced, then it is replaced', async () => {
     const { tokens } = manage()
     await tokens.renew()
     expect(await tokens.replaceAccessToken('access-1')).toBe('access-2')
@@ -85,7 +85,7 @@ describe('given an API that refuses the token', () => {
     expect(source.calls).toHaveLength(3)
   })
 
-  it('when the refused token has expired anyway, then no gap stands in the way', async () => {
+  it('when the rejected token has expired anyway, then no gap stands in the way', async () => {
     const { clock, tokens } = manage(new ScriptedSource(), { renewal: { hardSkewMs: 15_000, keepWarm: 'never' } })
     await tokens.getAccessToken()
     await clock.advance(44_000)
@@ -94,7 +94,7 @@ describe('given an API that refuses the token', () => {
     expect(await tokens.replaceAccessToken(second)).toBe('access-3')
   })
 
-  it('when the renewal fails, then so does the replacement, though the refused token lives', async () => {
+  it('when the renewal fails, then so does the replacement, though the rejected token lives', async () => {
     const { source, tokens } = manage()
     const refused = await tokens.getAccessToken()
     source.script.push(failing(400))
@@ -111,12 +111,12 @@ describe('given an API that refuses the token', () => {
     expect(await outcome(tokens.replaceAccessToken(refused))).toMatchObject({ code: 'ERR_TOKEN_RESPONSE' })
   })
 
-  it('when it refuses every token for ten seconds, then at most six are got', async () => {
+  it('when it rejects every token for ten seconds, then at most six are got', async () => {
     const { clock, source, tokens } = manage()
     let surfaced = 0
     for (let call = 0; call < 1_000; call += 1) {
       const token = await tokens.getAccessToken()
-      // The API refuses each new token, too.
+      // The API rejects each new token, too.
       if ((await outcome(tokens.replaceAccessToken(token))) instanceof Error) surfaced += 1
       await clock.advance(10)
     }

@@ -6,7 +6,7 @@ import { settle } from '../support/watched-clock.ts'
 const lost = failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown')
 const presented = (source: ScriptedSource) => source.calls.map(({ kind, refreshToken }) => refreshToken ?? kind)
 
-/** A manager with a pair. @param terms How the service treats used refresh tokens. */
+/** A manager with a token set. @param terms How the service treats used refresh tokens. */
 async function holdingPair(terms: Pick<TokenSource, 'refreshTokens' | 'reuseGraceMs'>) {
   const managed = manage(Object.assign(new ScriptedSource({ pairs: true }), terms))
   await managed.tokens.getAccessToken()
@@ -68,7 +68,7 @@ describe('given refresh tokens that stay good when they are used', () => {
     expect(presented(source)).toEqual(['obtain', 'refresh-1', 'refresh-1'])
   })
 
-  it('when it is refused, then it is never sent again', async () => {
+  it('when it is rejected, then it is never sent again', async () => {
     const { source, tokens, told } = await reusable()
     source.script.push(failing(401))
     await tokens.renew()
@@ -119,7 +119,7 @@ describe('given a service that accepts a used refresh token for a while', () => 
     expect(presented(source)).toEqual(['obtain', 'refresh-1', 'refresh-1'])
   })
 
-  it('when it is refused after a lost answer, then our own lost answer explains it', async () => {
+  it('when it is rejected after a lost answer, then our own lost answer explains it', async () => {
     const { clock, source, tokens, told } = await graceful()
     source.script.push(lost, failing(401))
     const renewed = tokens.renew()

@@ -6,7 +6,7 @@ import { settle } from '../support/watched-clock.ts'
 
 type Given = Parameters<NonNullable<TokenSource['revoke']>>[0]
 
-/** Only a person can obtain its tokens. What is asked of `revoke` is answered by the next entry of `answers`; without one the service confirms. */
+/** Only a user can obtain its tokens. What is asked of `revoke` is answered by the next entry of `answers`; without one the service confirms. */
 class RevokingSource extends ScriptedSource {
   readonly login = person
   readonly asked: { readonly token: string | undefined; readonly at: number }[] = []
@@ -176,7 +176,7 @@ describe('given a logout that revokes nothing (F280)', () => {
     expect(world.told.anomaly[0]?.message).not.toContain('alice-refresh')
     world.source.answers.length = 0
     const count = world.source.asked.length
-    // Nothing ends a refusal or a bug but a change.
+    // Nothing ends a rejection or a bug but a change.
     expect(count).toBe(message.includes('failed') ? 3 : 1)
     const isKept = reason === 'unavailable'
     expect(await loggedOut(world)).toEqual(isKept ? { revoked: true } : { revoked: false, reason: 'nothing' })
@@ -233,7 +233,7 @@ describe('given the login of one person, and adopt() of another login (F281)', (
     }
   })
 
-  it('when three people log in within one turn, then each gives way to the next', async () => {
+  it('when three users log in within one turn, then each gives way to the next', async () => {
     const world = start()
     await Promise.all(['alice', 'bob', 'bob', 'carol'].map((name) => world.tokens.adopt(login(name, name))))
     await settle()
@@ -260,7 +260,7 @@ describe('given the login of one person, and adopt() of another login (F281)', (
     expect([askedFor(world), world.tokens.peekAccessToken()]).toEqual([['refresh-1'], 'bob'])
   })
 
-  it('when the same person has logged in again meanwhile, then the tokens of that login are revoked', async () => {
+  it('when the same user has logged in again meanwhile, then the tokens of that login are revoked', async () => {
     const { world, late } = await inExchange()
     await adopting(world, login('alice-2', 'alice'))
     late.open()

@@ -3,7 +3,7 @@ import { type ExchangeOutcome, TokenError } from '../../src/index.ts'
 import { failing, failingWith, held, manage, outcome, ScriptedSource, FATES } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** A manager with a pair whose access token is due. */
+/** A manager with a token set whose access token is due. */
 async function holdingPair(settings: Partial<ScriptedSource> = {}) {
   const world = manage(new ScriptedSource({ pairs: true, ...settings }), { renewal: { keepWarm: 'never' } })
   await world.tokens.getAccessToken()
@@ -19,7 +19,7 @@ const refused = (status: number) => () => {
 }
 const presented = (source: ScriptedSource) => source.calls.map((call) => call.refreshToken ?? 'credentials')
 
-describe('given a pair', () => {
+describe('given a token set', () => {
   it('when it is due, then its refresh token brings the next pair, each once', async () => {
     const { clock, source, tokens, told } = await holdingPair()
     for (let n = 0; n < 3; n += 1) {
@@ -148,7 +148,7 @@ describe('given a refresh that fails', () => {
     expect(presented(source).filter((what) => what === 'credentials')).toHaveLength(5)
   })
 
-  it('when a probe’s refresh token is refused, then the credentials need not wait long', async () => {
+  it('when a probe’s refresh token is rejected, then the credentials need not wait long', async () => {
     const source = new ScriptedSource({ pairs: true })
     const { clock, tokens } = manage(source, { retry: { maxAttempts: 1 }, renewal: { keepWarm: 'never' } })
     await tokens.getAccessToken()
@@ -172,7 +172,7 @@ describe('given a refresh that fails', () => {
     expect(presented(source)).toEqual(['credentials', 'refresh-1', 'refresh-1'])
   })
 
-  it('refresh answers 503, 503, 200', async () => {
+  it('refresh returns 503, 503, 200', async () => {
     const { clock, source, tokens } = await holdingPair()
     source.script.push(failing(503), failing(503))
     for (let n = 0; n < 20; n += 1) {
@@ -226,7 +226,7 @@ describe('given a refresh that fails', () => {
     },
   )
 
-  it('when the first call of a renewal is its only one, then the refusal surfaces, and the next obtains', async () => {
+  it('when the first call of a renewal is its only one, then the rejection surfaces, and the next obtains', async () => {
     const { clock, source, tokens } = manage(new ScriptedSource({ pairs: true }), { retry: { maxAttempts: 1 } })
     await tokens.getAccessToken()
     await clock.advance(60_000) // the timer has renewed the pair
@@ -247,7 +247,7 @@ describe('given a refresh that fails', () => {
   })
 })
 
-it('given a refresh in flight, when all callers leave, then its pair is kept and used (F95)', async () => {
+it('given a refresh in flight, when all callers leave, then its token set is kept and used (F95)', async () => {
   const { clock, source, tokens } = await holdingPair()
   const late = held(() => source.grant())
   source.script.push(late.answer)

@@ -89,7 +89,7 @@ describe('given managers that are no two of one account (F382)', () => {
     expect((await toldBy(...sources.map((own) => ({ source: own })))).flat()).toEqual([])
   })
 
-  it('when people log in, or the sources are of the user, then nothing is told', async () => {
+  it('when users log in, or the sources are of the user, then nothing is told', async () => {
     const person = () => oauth2({ grant: 'login', tokenEndpoint, clientId: 'app' })
     const other = () => oauth2({ grant: () => ({ grant_type: 'x' }), tokenEndpoint, clientId: 'app', account: 'a' })
     const sources = [person(), person(), other(), other(), new ScriptedSource(), new ScriptedSource()]

@@ -84,7 +84,7 @@ describe.each([
 })
 
 describe('given a session in two tabs', () => {
-  it('F285: when one logs out and another person logs in there, then the other tab has heard of both, and its requests are no longer of that login', async () => {
+  it('F285: when one logs out and another user logs in there, then the other tab has heard of both, and its requests are no longer of that login', async () => {
     const store = memoryStore()
     const one = start({ store })
     const two = manage(new SessionSource(), { store }, one.clock)

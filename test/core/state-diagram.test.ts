@@ -9,7 +9,7 @@ const STEPS = 10_000
 /** Shorter than any phase. */
 const STEP_MS = 150
 
-/** How a token call ends, each as likely as it stands here. */
+/** How a token request ends, each as likely as it stands here. */
 const ENDS = ['token', 'token', 'token', '429', '429', '503', '503', 'refused'] as const
 
 interface Played {

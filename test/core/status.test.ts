@@ -29,7 +29,7 @@ const RENEWING: Activity = { ...IDLE, renewal }
 const resting = (why: Backoff): Activity => ({ ...IDLE, backoff: why })
 const renewingAfter = (why: Backoff): Activity => ({ ...IDLE, renewal, backoff: why })
 
-describe('given a manager, when somebody needs a token call', () => {
+describe('given a manager, when somebody needs a token request', () => {
   it.each<[string, Activity, number, number, ReturnType<typeof admission>]>([
     // activity, now, limit
     ['idle', IDLE, 0, 0, 'start'],
@@ -126,7 +126,7 @@ describe('given a renewal that gave up, when the backoff begins', () => {
   })
 })
 
-describe('given a backoff, when a caller is refused', () => {
+describe('given a backoff, when a caller is rejected', () => {
   it('then the error says when the next attempt is', () => {
     expect(denialOf(backoff, 500, 1_700_000_000_000.4)).toMatchObject({
       code: 'ERR_THROTTLED',

@@ -21,7 +21,7 @@ const LIVE: RejectedRefreshToken = {
   isRotated: false,
 }
 
-describe('given a refused refresh token, when the decision table is asked', () => {
+describe('given a rejected refresh token, when the decision table is asked', () => {
   it.each<[string, Partial<RejectedRefreshToken>, string | undefined]>([
     ['D2: it has expired', { remainingMs: -2_000 }, undefined],
     ['D2: expired, whatever else is known', { remainingMs: -2_000, attemptedBefore: true, contested: true }, undefined],
@@ -90,7 +90,7 @@ const refused =
   }
 const fingerprint = (token: string) => createHash('sha256').update(token).digest('hex').slice(0, 8)
 
-/** A manager with a pair whose access token is due. */
+/** A manager with a token set whose access token is due. */
 async function holdingPair(options: Partial<TokenManagerOptions> = {}, source = new ScriptedSource({ pairs: true })) {
   const world = manage(source, { renewal: { keepWarm: 'never' }, ...options })
   await world.tokens.getAccessToken()
@@ -111,7 +111,7 @@ it('given a token, when its fingerprint is taken, then it is eight hex digits of
     expect(await fingerprintOf(token)).toBe(fingerprint(token))
 })
 
-describe('given a live refresh token that is refused', () => {
+describe('given a live refresh token that is rejected', () => {
   it('when the credentials still work, then one event says unexplained, high, and the obtain settles it (F56)', async () => {
     const { clock, source, tokens, told: heard } = await holdingPair()
     const rejectedAt = clock.wallNow()
@@ -142,7 +142,7 @@ describe('given a live refresh token that is refused', () => {
     expect([heard.suspicious.length, heard.suspicionSettled.length, heard.renewed.length]).toEqual([1, 1, 2])
   })
 
-  it('when the account is refused too, then the verdict says so', async () => {
+  it('when the account is rejected too, then the verdict says so', async () => {
     const { source, tokens, told: heard } = await holdingPair()
     source.script.push(refused(), failing(400))
     tokens.peekAccessToken()
@@ -174,7 +174,7 @@ describe('given a live refresh token that is refused', () => {
     expect(heard.suspicionSettled).toEqual([])
   })
 
-  it('when it is refused with 400, then it is retired without suspicion', async () => {
+  it('when it is rejected with 400, then it is retired without suspicion', async () => {
     const { source, tokens, told: heard } = await holdingPair()
     source.script.push(refused(400))
     tokens.peekAccessToken()
@@ -235,7 +235,7 @@ describe('given a live refresh token that is refused', () => {
     },
   )
 
-  it('when it ended long before the refusal came, then that is the normal end of its life', async () => {
+  it('when it ended long before the rejection came, then that is the normal end of its life', async () => {
     const source = new ScriptedSource({ pairs: true })
     source.script.push(() => source.grant({ refreshLifetimeMs: 46_000 }))
     const { clock, tokens, told: heard } = await holdingPair({}, source)
@@ -263,7 +263,7 @@ describe('given a live refresh token that is refused', () => {
 })
 
 describe('given onSuspicious: stop', () => {
-  it('when a refresh token is refused, then everything stops until reset, the live token too', async () => {
+  it('when a refresh token is rejected, then everything stops until reset, the live token too', async () => {
     const { clock, source, tokens, told: heard } = await holdingPair({ onSuspicious: 'stop' })
     source.script.push(refused())
     tokens.peekAccessToken()
@@ -367,7 +367,7 @@ describe('given a store that others use too', () => {
     expect(heard.suspicious).toEqual([])
   })
 
-  it('when a pair is adopted after a suspicion, then that settles it: superseded', async () => {
+  it('when a token set is adopted after a suspicion, then that settles it: superseded', async () => {
     const store = memoryStore()
     const { clock, source, tokens, told: heard } = await holdingPair({ store, retry: { maxAttempts: 1 } })
     source.script.push(refused())

@@ -109,7 +109,7 @@ describe('given an answer that an own source throws (F154)', () => {
     expect(said(toTokenError(axiosAnswer(status, { error }), 'refresh', true))).toBe(refresh)
   })
 
-  it('when a 401 asks to authenticate anew, then the client was refused, and not the refresh token (F157)', () => {
+  it('when a 401 asks to authenticate anew, then the client was rejected, and not the refresh token (F157)', () => {
     const challenge = { 'WWW-Authenticate': 'Basic realm="tokens"' }
     const thrown = new Response('unread', { status: 401, headers: challenge })
     expect(said(toTokenError(thrown, 'refresh'))).toBe('ERR_CREDENTIALS_REJECTED rejected kept')

@@ -111,7 +111,7 @@ describe('given a caller who gives up at its limit (F388)', () => {
     return (error as TokenError).message
   }
 
-  it('when a token call takes long, then the error names the call and exchangeTimeoutMs', async () => {
+  it('when a token request takes long, then the error names the call and exchangeTimeoutMs', async () => {
     const source = Object.assign(new ScriptedSource({ takesMs: 20_000 }), { origin: 'https://id.example.com' })
     const message = await said(manage(source))
     expect(message).toMatch(
@@ -144,7 +144,7 @@ describe('given a caller who gives up at its limit (F388)', () => {
     expect(await said(manage(source, { store }, clock))).toMatch(/another owner/)
   })
 
-  it('when a login is under way, then it names that', async () => {
+  it('when a login is pending, then it names that', async () => {
     const world = manage(login())
     void outcome(world.tokens.adopt(new Promise(() => undefined)))
     expect(await said(world)).toMatch(/a pending login/)

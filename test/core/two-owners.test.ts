@@ -75,7 +75,7 @@ describe('given a token that another owner renews', () => {
     expect(first.tokens.peekAccessToken()).toBe('access-3')
   })
 
-  it('when the other is closed meanwhile, and its refresh token refused, then a stop holds for ours too', async () => {
+  it('when the other is closed meanwhile, and its refresh token rejected, then a stop holds for ours too', async () => {
     const { first, second, gate, clock } = await dueForBoth(0, { onSuspicious: 'stop' }, failing(401))
     const closed = first.tokens.close()
     gate.open()
@@ -86,7 +86,7 @@ describe('given a token that another owner renews', () => {
     expect(await outcome(second.tokens.getAccessToken())).toMatchObject({ code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
   })
 
-  it('when the other is closed meanwhile, and its refresh token refused, then ours need not wait for it', async () => {
+  it('when the other is closed meanwhile, and its refresh token rejected, then ours need not wait for it', async () => {
     const { first, second, source, gate } = await dueForBoth(0, {}, failing(401))
     const closed = first.tokens.close()
     gate.open()
@@ -151,7 +151,7 @@ it('given a renewal that another owner gave up, when ours is the next, then it c
   expect(source.calls).toHaveLength(2)
 })
 
-it('given a manager that is closed as its claim is granted, then the claim is given back, and another owner goes on at once', async () => {
+it('given a manager that is closed as its lease is granted, then the lease is given back, and another owner goes on at once', async () => {
   const inner = memoryStore() as OpenableStore
   let granted = (): void => undefined
   const asked = new Promise<void>((resolve) => (granted = resolve))
@@ -189,7 +189,7 @@ it('given a manager that is closed as its claim is granted, then the claim is gi
   expect(clock.delays.filter((ms) => ms === 250)).toEqual([])
 })
 
-describe('given a refresh token of a login that is refused, because the other owner has a newer pair', () => {
+describe('given a refresh token of a login that is rejected, because the other owner has a newer pair', () => {
   /** @param maxAttempts Calls that a renewal may make. */
   async function refusedBeside(maxAttempts: number, newer: Partial<AdoptedGrant>) {
     const store = memoryStore()

@@ -147,7 +147,7 @@ describe.each(DOORS)('given $name, and promises of keys', ({ open }) => {
 })
 
 describe.each(DOORS)('given $name, and an API that has told a time that is years off (F294)', ({ open }) => {
-  it('when it refuses the next proof, and shows no Date, then the request succeeds with the time of this machine', async () => {
+  it('when it rejects the next proof, and shows no Date, then the request succeeds with the time of this machine', async () => {
     const clock = watchedClock()
     const server = await startStrictServer(() => clock.wallNow())
     const dpop = await newKey()

@@ -68,7 +68,7 @@ describe.each([
     await expect(tokens.getAccessToken()).resolves.toEqual(expect.any(String))
   })
 
-  it('when a person has logged in, then refreshes and requests are proved, through axios and fetch', async () => {
+  it('when a user has logged in, then refreshes and requests are proved, through axios and fetch', async () => {
     const server = await started(demandsNonce)
     const dpop = await newKey()
     const tokens = manage(server, dpop, true)

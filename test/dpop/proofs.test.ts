@@ -45,7 +45,7 @@ async function startWorld(): Promise<World> {
 }
 
 describe('given a request', () => {
-  it('when it is a token call, then its proof names method, address and time, and no token', async () => {
+  it('when it is a token request, then its proof names method, address and time, and no token', async () => {
     const { claims } = await startWorld()
     const said = await claims({ url: 'https://id.example/token' })
     expect(said).toEqual({ jti: said.jti, htm: 'POST', htu: 'https://id.example/token', iat: NOON / 1_000 })
@@ -194,7 +194,7 @@ describe('given a clock of this machine that is off', () => {
     expect(await claims()).toMatchObject({ iat: NOON / 1_000 })
   })
 
-  it('when a GET is refused, then its time counts: caches keep no such answer', async () => {
+  it('when a GET is rejected, then its time counts: caches keep no such answer', async () => {
     const { claims, learn } = await startWorld()
     learn({ status: 401, date: httpDate(NOON - HOUR) }, { method: 'GET' })
     expect(await claims()).toMatchObject({ iat: (NOON - HOUR) / 1_000 })
@@ -217,7 +217,7 @@ describe('given a clock of this machine that is off', () => {
   })
 })
 
-describe('given a proof that was refused', () => {
+describe('given a proof that was rejected', () => {
   const request = { method: 'POST', url: new URL('https://api.example/') }
   it.each([
     ['a nonce', { nonce: 'new' }, true],
@@ -251,12 +251,12 @@ describe('given a proof with the time of an earlier answer, which was wrong (F29
     return { isOutdated, iat: verified(next.text).claims.iat, isOutdatedAgain: proofs.isOutdated(next, request, clock) }
   }
 
-  it('when it is refused without a Date, then the time of this machine is tried, once', async () => {
+  it('when it is rejected without a Date, then the time of this machine is tried, once', async () => {
     const told = await refusedProof({ isRejected: true })
     expect(told).toEqual({ isOutdated: true, iat: NOON / 1_000, isOutdatedAgain: false })
   })
 
-  it('when only the token is refused, then that says nothing about the time', async () => {
+  it('when only the token is rejected, then that says nothing about the time', async () => {
     const told = await refusedProof({})
     expect(told).toMatchObject({ isOutdated: false, iat: NOON / 1_000 + 87_600 * 3_600 })
   })

@@ -74,7 +74,7 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     expect(server.tokenCalls).toEqual(['client_credentials 200'])
   })
 
-  it('when the API refuses nonces again and again, then its answer surfaces, and nothing is renewed (F257)', async () => {
+  it('when the API rejects nonces again and again, then its answer surfaces, and nothing is renewed (F257)', async () => {
     const { server, send } = await startWorld(door)
     server.demands.api = 'another'
     expect(await send('/orders')).toMatchObject({ status: 401 })
@@ -89,7 +89,7 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     for (let n = 0; n < 5; n += 1) {
       await send(`/orders/${n}`)
       server.changeNonces()
-      // A request that brings the nonce: refused, and proved again.
+      // A request that brings the nonce: rejected, and proved again.
       expect(await send('/refused')).toMatchObject({ status: 200 })
     }
     expect(server.requests.filter((line) => line.includes('/orders/'))).toEqual(
@@ -98,7 +98,7 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     expect(server.requests.filter((line) => line.includes('401'))).toHaveLength(6)
   })
 
-  it('when the API refuses the token, then the replay has another token and another proof', async () => {
+  it('when the API rejects the token, then the replay has another token and another proof', async () => {
     const { server, tokens, send } = await startWorld(door)
     const told = listen(tokens)
     await send('/orders')
@@ -108,7 +108,7 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     expect([server.bodies, told.anomaly]).toEqual([['', 'twelve'], []])
   })
 
-  it('when it demands a nonce and refuses the token, then both are answered, each once', async () => {
+  it('when it demands a nonce and rejects the token, then both are answered, each once', async () => {
     const { server, send } = await startWorld(door)
     await send('/orders')
     server.demands.api = 'latest'
@@ -142,7 +142,7 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     ahead.ms = -offMs
     expect(await send('/orders')).toMatchObject({ status: 200 })
     expect(server.requests).toEqual(['GET /orders 200'])
-    // The clock is set, but not far enough. What was known of the time of the server is void, and a refusal tells it anew.
+    // The clock is set, but not far enough. What was known of the time of the server is void, and a rejection tells it anew.
     const stepMs = -Math.sign(offMs) * 2 * MINUTE
     clock.stepWall(stepMs)
     ahead.ms -= stepMs

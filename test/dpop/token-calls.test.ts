@@ -42,7 +42,7 @@ async function startWorld(): Promise<World> {
   return { server, clock, key, ahead, manage }
 }
 
-/** Lets pauses pass at once, while token calls take real time. */
+/** Lets pauses pass at once, while token requests take real time. */
 async function passing<Result>({ clock }: World, tokens: TokenManager, run: () => Promise<Result>): Promise<Result> {
   let isOver = false
   const pauses: number[] = []
@@ -94,7 +94,7 @@ describe('given a token endpoint that binds tokens to a key', () => {
     }
   })
 
-  it('when the proof is refused, and nothing better is known, then the error says what to check', async () => {
+  it('when the proof is rejected, and nothing better is known, then the error says what to check', async () => {
     const { server, manage } = await startWorld()
     const pair = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-384' }, false, ['sign', 'verify'])
     const error = await outcome(manage({ dpop: dpopKey(pair) }).getAccessToken())
@@ -137,7 +137,7 @@ describe('given a token endpoint that demands nonces', () => {
     expect(server.strangers).toEqual([])
   })
 
-  it('when it refuses nonces again and again, then the service counts as unavailable, and the login stays (F256)', async () => {
+  it('when it rejects nonces again and again, then the service counts as unavailable, and the login stays (F256)', async () => {
     const world = await startWorld()
     const { server, clock, key, manage } = world
     const tokens = manage({ grant: 'login', account: 'somebody' })
@@ -230,7 +230,7 @@ describe('given a store that owners with several keys use', () => {
     ['their own keys', undefined],
     ['one storeKey', 'of-somebody'],
   ])(
-    'when they have %s, then each obtains for itself, and none uses or presents a pair of another (F260)',
+    'when they have %s, then each obtains for itself, and none uses or presents a token set of another (F260)',
     async (_, storeKey) => {
       const { server, clock, key, manage } = await startWorld()
       const register = new MemoryRegister(clock)

@@ -37,7 +37,7 @@ interface Known {
  *
  * - `last act`: nobody gets a token of another login than the one that the owner has since its last act, or of a login that came after that.
  * - `own login`: a logout erases and revokes only the login that its owner had, and it revokes that one.
- * - `kept login`: a login that nobody has ended stays, and it does not become the login of somebody else.
+ * - `kept login`: a login that nobody has ended stays, and it does not become the login of another user.
  * - `order`: acts take effect in the order of their calls.
  * - `own renewal`: a renewal presents only refresh tokens of the login that its callers know.
  */

@@ -17,7 +17,7 @@ export async function judgeEnd(world: World): Promise<void> {
   if (world.calls.register > calls) world.watch.fail('I13', 'idle owners send commands')
 }
 
-/** A login of one owner reaches the others, without a token call. A reset is a logout for all. */
+/** A login of one owner reaches the others, without a token request. A reset is a logout for all. */
 async function judgeLogin(world: World, living: readonly Owner[]): Promise<void> {
   const [first] = living
   if (!first) return

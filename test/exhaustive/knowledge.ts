@@ -14,7 +14,7 @@ interface Obtain {
 }
 
 /**
- * What the record can know of obtains that end the sessions of stored pairs. A refusal may look like theft only if the
+ * What the record can know of obtains that end the sessions of stored token sets. A rejection may look like theft only if the
  * record knew of none of these obtains (docs/evidence/protocol.md, known limits).
  */
 export class Knowledge {
@@ -22,14 +22,14 @@ export class Knowledge {
   /** Refresh tokens that were stored, oldest first. */
   readonly #stored = new Set<string>()
   readonly #adopted = new Set<string>()
-  /** By owner: how many pairs were stored when that owner last found the record marked, or marked it. */
+  /** By owner: how many token sets were stored when that owner last found the record marked, or marked it. */
   readonly #told = new Map<string, number>()
 
   isStored(refreshToken: string): boolean {
     return this.#stored.has(refreshToken)
   }
 
-  /** Unless the obtain is private, the record holds its claim. If the claim expires, the next pair is marked. */
+  /** Unless the obtain is private, the record holds its lease. If the lease expires, the next pair is marked. */
   begins(id: string, owner: string, isPrivate: boolean): void {
     const marksUpTo = isPrivate ? -1 : this.#stored.size
     this.#obtains.set(id, { owner, isPrivate, marksUpTo, isSettled: false, isGivenUp: false, isLate: false })
@@ -45,7 +45,7 @@ export class Knowledge {
     if (obtain?.isGivenUp) obtain.isLate = true
   }
 
-  /** The pair of the obtain is stored, or a later pair is. The record can mark that pair, and the pair of an open claim. */
+  /** The pair of the obtain is stored, or a later pair is. The record can mark that pair, and the token set of an open claim. */
   settles(id: string): void {
     const obtain = this.#obtains.get(id)
     if (!obtain) return
@@ -53,7 +53,7 @@ export class Knowledge {
     obtain.isSettled = true
   }
 
-  /** The record cannot know when the person logged in. */
+  /** The record cannot know when the user logged in. */
   adopts(refreshToken: string): void {
     this.#adopted.add(refreshToken)
   }
@@ -77,7 +77,7 @@ export class Knowledge {
     if (isMarked) this.#told.set(owner, this.#stored.size)
   }
 
-  /** @param endedBy The obtains that ended the session. @returns Whether the record can explain the refusal to `owner`. */
+  /** @param endedBy The obtains that ended the session. @returns Whether the record can explain the rejection to `owner`. */
   explains(owner: string, refreshToken: string, endedBy: readonly string[]): boolean {
     return (
       !this.isStored(refreshToken) ||

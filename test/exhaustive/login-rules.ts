@@ -13,7 +13,7 @@ const LOOK_MS = 2_000
 /** Presentations of one renewal. */
 const MOST = 3
 
-/** What must never happen to a login: its refresh token is presented again in vain, or the login ends although the service has refused nothing. */
+/** What must never happen to a login: its refresh token is presented again in vain, or the login ends although the service has rejected nothing. */
 export class LoginRules {
   readonly #service: TokenService
   readonly #scope: Scope

@@ -15,9 +15,9 @@ import type { Watch } from './watch.ts'
 
 /**
  * One wish of the callers of an owner. due: after 50 s, when the token is due, a caller asks, and the renewal ends ·
- * later: a get, after the pause of an owner that waits for a login · login: a person logs in, and the owner adopts the
- * tokens; the service may name the person · logout, reset · look: into the record, as a page does that follows its login · request: it is sent, and
- * the API refuses its token, as an attachment sees it · ended: a get, when the access token no longer serves · days: a get, after more than a day and
+ * later: a get, after the pause of an owner that waits for a login · login: a user logs in, and the owner adopts the
+ * tokens; the service may name the user · logout, reset · look: into the record, as a page does that follows its login · request: it is sent, and
+ * the API rejects its token, as an attachment sees it · ended: a get, when the access token no longer serves · days: a get, after more than a day and
  * the life of a refresh token.
  */
 export type Wish =
@@ -27,9 +27,9 @@ type Login = 'login' | 'login ann' | 'login bob'
 export type Act = Wish | `${Wish}+${Wish}` | `${Wish}+${Wish}+${Wish}`
 
 export const MAX_WAIT_MS = 8_000
-/** With this limit, the claim of an exchange expires after 1 500 ms. */
+/** With this limit, the lease of an exchange expires after 1 500 ms. */
 export const EXCHANGE_MS = 1_000
-/** After this time, a claim no longer keeps other owners from the next one. */
+/** After this time, a lease no longer keeps other owners from the next one. */
 export const CLAIM_MS = EXCHANGE_MS * 1.5
 const COMMAND_MS = 100
 const UNTIL_MS: Partial<Record<Wish, number>> = { due: 50_000, later: 1_500, ended: 61_000, days: 26 * 3_600_000 }
@@ -110,7 +110,7 @@ export class Owner {
   #timers: Timer[] = []
   #onReset: () => void = () => undefined
   #wishes: Wish[]
-  /** What people do at this owner, in this order, each at any time. */
+  /** What users do at this owner, in this order, each at any time. */
   #acts: Act[]
   #acting = 0
   readonly #login: (person?: string) => TokenGrant
@@ -244,7 +244,7 @@ export class Owner {
     return ['fresh', 'due'].includes(this.tokens.status().phase)
   }
 
-  /** Whether a caller wants another token in any case: the API has refused the one that is there, or `renew()` was called. */
+  /** Whether a caller wants another token in any case: the API has rejected the one that is there, or `renew()` was called. */
   get isForced(): boolean {
     return this.told.some(({ wish, endedAt }) => ['renew', 'request'].includes(wish) && endedAt === undefined)
   }

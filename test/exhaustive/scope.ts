@@ -6,7 +6,7 @@ import type { Act, Wish } from './owner.ts'
  * - `late`: a message acts, or its reply comes, at any later time or never.
  * - `twice`: a message acts a second time, at any later time.
  * - `crash`, `freeze`, `reset`: of an owner.
- * - `throttled`, `failed`, `odd`: the service answers 429; or 503, with or without having acted; or 400 in words that nobody knows.
+ * - `throttled`, `failed`, `odd`: the service returns 429; or 503, with or without having acted; or 400 in words that nobody knows.
  * - `flush`, `restore`, `restart`, `step`: of the register. `restart` loses nothing, but the epoch is another one.
  * - `jump`: of the machine on which all owners and the register run: it sleeps for an hour, or its wall clock is set ahead.
  */
@@ -31,7 +31,7 @@ export interface Scope {
   readonly name: string
   /** What the callers of each owner wish. */
   readonly owners: readonly (readonly Wish[])[]
-  /** What people do at each owner beside that, in this order, each at any time. */
+  /** What users do at each owner beside that, in this order, each at any time. */
   readonly acts?: readonly (readonly Act[])[]
   /** How often each fault may happen in one run. */
   readonly faults: Partial<Readonly<Record<Fault, number>>>

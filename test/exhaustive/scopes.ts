@@ -26,7 +26,7 @@ const REQUEST: readonly Wish[] = ['login', 'request']
 /** An obtain ends earlier sessions at the service, and no owner makes exchanges without the store. */
 const ENDS = { obtainEnds: true, onUnavailable: 'fail' } as const
 
-/** Logins end only because the service refuses them (R8), and requests of one never get tokens of another (R10). */
+/** Logins end only because the service rejects them (R8), and requests of one never get tokens of another (R10). */
 const LOGINS: readonly Scope[] = [
   { name: 'a login, an owner killed', ...TWO_ENDED, faults: { crash: 1 }, most: 1 },
   { name: 'a login and an answer lost', ...TWO_ENDED, faults: { lost: 1 }, most: 1 },
@@ -399,7 +399,7 @@ export const LARGE_SCOPES: readonly Scope[] = [
   {
     name: 'requests of two logins, any 1 fault',
     owners: [REQUEST, REQUEST],
-    // Not a flush: the exchange of the login that has ended may store its pair again (docs/evidence/protocol.md, known limits). Not a step: a login may expire.
+    // Not a flush: the exchange of the login that has ended may store its token set again (docs/evidence/protocol.md, known limits). Not a step: a login may expire.
     faults: { ...NO_RESET, flush: 0, restore: 0, step: 0 },
     most: 1,
     ...LOGIN,

@@ -24,7 +24,7 @@ export class TokenService {
   readonly #obtainEnds: boolean
   /** How long the service accepts a refresh token that was used. */
   readonly #graceMs: number
-  /** The logins of which the service has refused a refresh token. */
+  /** The logins of which the service has rejected a refresh token. */
   readonly refusedRoots = new Set<string>()
 
   constructor(obtainEnds: boolean, graceMs: number) {

@@ -30,17 +30,17 @@ export class Watch {
   readonly #time: () => number
   /** The presentations by refresh token. */
   readonly #presentations = new Map<string, Presentation[]>()
-  /** Fences of the pairs that stood in the register, by access token. */
+  /** Fences of the token sets that stood in the register, by access token. */
   readonly #stored = new Map<string, number>()
   readonly #scope: Scope
   /** What the record can know, if an obtain ends earlier sessions. */
   readonly knowledge = new Knowledge()
   /** The refresh token that each owner presented last. */
   readonly #presented = new Map<string, string>()
-  /** Refused refresh tokens whose refusal the record could not explain. */
+  /** Refused refresh tokens whose rejection the record could not explain. */
   readonly #unexplained = new Set<string>()
   readonly #explained = new Set<string>()
-  /** Logins and obtains whose pairs were stored, and those of them that a `clear` or an `adopt` has ended. */
+  /** Logins and obtains whose token sets were stored, and those of them that a `clear` or an `adopt` has ended. */
   readonly #roots = new Set<string>()
   readonly #endedRoots = new Set<string>()
   /** By its fingerprint: whether what the owner that suspects it told the record may have been lost. */
@@ -249,7 +249,7 @@ export class Watch {
     { now, isRepeated }: { now: number; isRepeated: boolean },
   ): void {
     const { pair, claim: lease } = after
-    // A create that is repeated after a flush brings back a claim only: nothing in the register tells it from a new create.
+    // A create that is repeated after a flush brings back a lease only: nothing in the register tells it from a new create.
     if (isRepeated && (before || pair)) this.fail('I16', `a command of ${owner.name} took effect twice`)
     if (before && after.fence < before.fence) this.fail('fence', `it falls from ${before.fence} to ${after.fence}`)
     if (before && after.version < before.version)
@@ -270,7 +270,7 @@ export class Watch {
     this.knowledge.learns(owner.name, after)
     this.#explain(owner)
     // No owner goes back to an older record than it has seen, even if that ends the login (I4).
-    // If the API has refused the access token, and the service its refresh token, nobody gets that access token again (F206).
+    // If the API has rejected the access token, and the service its refresh token, nobody gets that access token again (F206).
     const isRefused = this.#service.refusedRoots.size > 0
     if (before?.pair && !pair && !isCleared && this.#login && !this.#isRestored && !isRefused)
       this.fail('login', `${owner.name} drops the tokens of a login`)
@@ -284,7 +284,7 @@ export class Watch {
       this.fail('version', `a new pair does not raise it from ${before.version}`)
   }
 
-  /** An owner has written a refusal into the record. The owner learns the reason now, or never. */
+  /** An owner has written a rejection into the record. The owner learns the reason now, or never. */
   #explain({ name }: Owner): void {
     const refreshToken = this.#presented.get(name) ?? ''
     if (this.#presentations.get(refreshToken)?.at(-1)?.ending !== 'refused') return

@@ -47,7 +47,7 @@ export class World {
   readonly #register: Register
   readonly #service: TokenService
   readonly owners: Owner[] = []
-  /** Commands and token calls so far. */
+  /** Commands and token requests so far. */
   readonly calls = { register: 0, service: 0 }
   readonly #left: Map<Fault, number>
   #faultsLeft: number
@@ -276,7 +276,7 @@ export class World {
     await this.#deliver(message, reply)
   }
 
-  /** The state in one line, for people. */
+  /** The state in one line, for users. */
   get shown(): string {
     const { version, fence, overlaps, pair, claim: lease, rest } = this.#register.state ?? {}
     const short = (n = 0) => n % 100_000

@@ -145,7 +145,7 @@ describe('given a request with a beforeRedirect of its own', () => {
 })
 
 describe.each(ADAPTERS)('given an API that sends requests on to another origin (%s adapter)', (adapter) => {
-  it('when they are refused there for want of a token, then none is replaced, and none is seen there (F42)', async () => {
+  it('when they are rejected there for want of a token, then none is replaced, and none is seen there (F42)', async () => {
     const other = await serve(refusing)
     const server = await serve(redirecting(307, () => `${other.origin}/there`))
     const { tokens, minted } = startTokens({ clock: manualClock() })
@@ -159,7 +159,7 @@ describe.each(ADAPTERS)('given an API that sends requests on to another origin (
 })
 
 describe.each(ADAPTERS)(
-  'given an API that sends requests on to another path, which refuses the token (%s adapter)',
+  'given an API that sends requests on to another path, which rejects the token (%s adapter)',
   (adapter) => {
     async function startRefusing(status: number) {
       const server = await startApi(({ url, headers }) => {

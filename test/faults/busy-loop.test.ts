@@ -21,7 +21,7 @@ const GRANT = JSON.stringify({
 describe.each(ADAPTERS)(
   'given an answer that lies in its socket while the event loop is busy, and the %s adapter',
   (adapter) => {
-    /** A manager whose first token call has an answer, which the other thread still holds. */
+    /** A manager whose first token request has an answer, which the other thread still holds. */
     const started = async () => {
       const thread = await startOtherThread({ answer: GRANT })
       ends.push(() => thread.stop())

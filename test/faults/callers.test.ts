@@ -19,7 +19,7 @@ afterEach(() => Promise.all(services.splice(0).map((service) => service.close())
 describe.each(['http', 'fetch'] as const)(
   'given one axios instance for API and token service (%s adapter)',
   (adapter) => {
-    /** Fifty cold requests, then one request whose token was revoked: two token calls in all. */
+    /** Fifty cold requests, then one request whose token was revoked: two token requests in all. */
     async function traffic(api: AxiosInstance, service: SimulatedService): Promise<void> {
       await Promise.all(Array.from({ length: 50 }, (_, n) => api.get(`/orders/${n}`)))
       expect([service.count('obtain'), service.count('resource')]).toEqual([1, 50])
@@ -28,7 +28,7 @@ describe.each(['http', 'fetch'] as const)(
       expect([service.count('obtain'), service.count('resource')]).toEqual([2, 52])
     }
 
-    it('when the source is one of ours, then the interceptors of the instance see no token call (F99)', async () => {
+    it('when the source is one of ours, then the interceptors of the instance see no token request (F99)', async () => {
       const service = await started()
       const api = axios.create({ adapter, baseURL: service.baseUrl })
       const seen = new Set<string | undefined>()

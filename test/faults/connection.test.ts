@@ -33,9 +33,9 @@ const PLACES: [string, () => Promise<string>][] = [
       return `http://${host}`
     },
   ],
-  // The resolver refuses such a long label without a query, so the test needs no network.
+  // The resolver rejects such a long label without a query, so the test needs no network.
   ['has a name that does not exist', async () => `http://${'a'.repeat(64)}.invalid`],
-  // The system refuses connections to the broadcast address.
+  // The system rejects connections to the broadcast address.
   ['lies where no network leads', async () => 'http://255.255.255.255:9999'],
 ]
 

@@ -44,7 +44,7 @@ describe.each(MATRIX)('given an instance (%s adapter) that is attached %s, %s', 
     return { api, minted, ran }
   }
 
-  it('when its token is refused once, then there is one replay, and interceptors run once (F104)', async () => {
+  it('when its token is rejected once, then there is one replay, and interceptors run once (F104)', async () => {
     const server = await startApi(rejecting('token-1'))
     const { api, minted, ran } = arranged(server.baseUrl)
     expect((await api.get('/wallet')).status).toBe(200)
@@ -52,7 +52,7 @@ describe.each(MATRIX)('given an instance (%s adapter) that is attached %s, %s', 
     expect([server.received.length, minted.calls, ran]).toEqual([2, 2, ['request', 'response']])
   })
 
-  it('when every token is refused, then one attempt is replayed, and no replay is retried as one (F104)', async () => {
+  it('when every token is rejected, then one attempt is replayed, and no replay is retried as one (F104)', async () => {
     const server = await startApi(() => rejection)
     const { api, minted } = arranged(server.baseUrl)
     expect(await failureOf<AxiosError>(api.get('/wallet'))).toMatchObject({ status: 401 })
@@ -75,7 +75,7 @@ async function secondCopy(): Promise<typeof library> {
 describe('given two copies of the package in one process', () => {
   const managerBy = (copy: typeof library, name: string) => copy.createTokenManager({ source: mint({ name }).source })
 
-  it('when each attaches a manager to one instance, then the second is refused, and there is one replay (F126)', async () => {
+  it('when each attaches a manager to one instance, then the second is rejected, and there is one replay (F126)', async () => {
     const other = await secondCopy()
     expect(other.attachBearer).not.toBe(library.attachBearer)
     const server = await startApi(rejecting('one-1'))

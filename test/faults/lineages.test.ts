@@ -68,7 +68,7 @@ describe('given worker threads, each with a manager of its own', () => {
 })
 
 describe('given two processes that start from copies of one pair', () => {
-  it('when both renew, then the second says so, obtains once, and each goes on with a pair of its own (F124)', async () => {
+  it('when both renew, then the second says so, obtains once, and each goes on with a token set of its own (F124)', async () => {
     const service = await started()
     const { baseUrl, login } = service
     const pair = await issuedPair(service)
@@ -98,7 +98,7 @@ describe('given two processes that start from copies of one pair', () => {
     expect(await Promise.all(children.map((child) => child.ended))).toEqual([0, 0])
     const suspicions = children.map(({ lines }) => lines.filter((line) => /^(suspicious|settled)/.test(line)))
     expect(suspicions).toEqual([[], ['suspicious unexplained high', 'settled token-only']])
-    // The first obtain made the pair. The obtain after the refusal is the last: the two processes do not log in by turns.
+    // The first obtain made the token set. The obtain after the rejection is the last: the two processes do not log in by turns.
     expect(tokenCalls(service)).toEqual([
       ...['obtain 200', 'refresh 200', 'refresh 401', 'obtain 200'],
       ...Array<string>(6).fill('refresh 200'),
@@ -106,8 +106,8 @@ describe('given two processes that start from copies of one pair', () => {
   })
 })
 
-describe('given a machine that is restored from an image with a pair in it', () => {
-  /** Restores the image: its pair is as it was, and the wall clock jumps by `laterMs`. */
+describe('given a machine that is restored from an image with a token set in it', () => {
+  /** Restores the image: its token set is as it was, and the wall clock jumps by `laterMs`. */
   async function restored(service: SimulatedService, laterMs: number) {
     const clock = manualClock({ wallNow: Date.now() - laterMs })
     const store: TokenStore = memoryStore()
@@ -190,8 +190,8 @@ class JealousAccount {
   }
 }
 
-describe('given an account whose next pair ends all pairs before it, and two managers that share no store', () => {
-  it('when both work for a minute, then each logs in every 6 s at most, and tells of each refused token (F81)', async () => {
+describe('given an account whose next pair ends all token sets before it, and two managers that share no store', () => {
+  it('when both work for a minute, then each logs in every 6 s at most, and tells of each rejected token (F81)', async () => {
     const clock = manualClock()
     const account = new JealousAccount(clock)
     const clients = [account.enter(), account.enter()]

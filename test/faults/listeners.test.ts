@@ -13,7 +13,7 @@ const CALLS: [string, (tokens: TokenManager) => Promise<unknown>][] = [
   ['close()', (tokens) => tokens.close()],
 ]
 
-/** A manager with a pair, and a `run` in which the manager emits every event. */
+/** A manager with a token set, and a `run` in which the manager emits every event. */
 function eventful(listen: (tokens: TokenManager) => void) {
   const world = manage(new ScriptedSource({ pairs: true }), { retry: { maxAttempts: 2 } })
   const { clock, source, tokens } = world

@@ -55,7 +55,7 @@ describe.each(ADAPTERS)('given a refresh token, and the %s adapter', (adapter) =
     async ({ steps, acted }) => {
       const { tokens, told, service } = await startWithToken(adapter, [steps, proper])
       await tokens.renew()
-      // The credentials bring the new pair. A pair that was lost never appears.
+      // The credentials bring the new token set. A pair that was lost never appears.
       expect(service.heard).toEqual(['obtain', 'refresh', 'obtain'])
       expect(service.story).toBe(acted ? 'spent 1, live 0, live 0' : 'live 1, live 0')
       expect(tokens.peekAccessToken()).toBe(service.issued.at(-1))
@@ -90,13 +90,13 @@ describe.each(ADAPTERS)('given a refresh token, and the %s adapter', (adapter) =
     expect(told.suspicious).toEqual([])
   })
 
-  it('when a gateway says 503 after the service has acted, then the refusal that follows is our own doing (F24)', async () => {
+  it('when a gateway says 503 after the service has acted, then the rejection that follows is our own doing (F24)', async () => {
     const gateway = send(wire(503, '<h1>Service unavailable</h1>', { Connection: 'close' }))
     const network = await startWithToken(adapter, [[...read, commit, gateway, FIN], proper])
     const { tokens, told, service } = network
     hurryPauses(network)
     await tokens.renew()
-    // The service may not have acted before a 503, so the manager presents the token again. The refusal retires the token.
+    // The service may not have acted before a 503, so the manager presents the token again. The rejection retires the token.
     expect(service.heard).toEqual(['obtain', 'refresh', 'refresh', 'obtain'])
     expect(service.story).toBe('spent 2, live 0, live 0')
     await toldOf(network, 'suspicionSettled')

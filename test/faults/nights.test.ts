@@ -22,7 +22,7 @@ import {
   request,
 } from './support/night.ts'
 
-/** The lines of a first token call that the service answers by `replies`. */
+/** The lines of a first token request that the service answers by `replies`. */
 const called =
   (...replies: (Reply | (() => Reply))[]) =>
   async (): Promise<Lines> => {

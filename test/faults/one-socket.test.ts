@@ -13,7 +13,7 @@ describe('given an API and a token service that share an agent with a single soc
     ['its timeout has passed', { timeout: 60_000 }, 90_000],
     ['the manager lets it wait no longer', {}, 60_000],
   ])(
-    'when the token of a request for a stream is refused, then its 401 surfaces once %s, and can be read (F169)',
+    'when the token of a request for a stream is rejected, then its 401 surfaces once %s, and can be read (F169)',
     async (_, options, maxWaitMs) => {
       const service = await startTokenService({ accessLifetimeMs: 600_000 })
       const httpAgent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -30,7 +30,7 @@ describe('given an API and a token service that share an agent with a single soc
         const failed = failureOf<AxiosError<AsyncIterable<Buffer>>>(
           api.get('/orders', { responseType: 'stream', ...options }),
         ).finally(() => (isOver = true))
-        // Nobody reads the answer yet, so it holds the socket that the token call needs.
+        // Nobody reads the answer yet, so it holds the socket that the token request needs.
         await until(() => tokens.status().renewing)
         await clock.advance(59_999)
         expect(isOver).toBe(false)

@@ -52,7 +52,7 @@ describe('given a script that has made its last request (F119)', () => {
   )
 })
 
-describe('given a request that the API refuses, and that cannot be sent again', () => {
+describe('given a request that the API rejects, and that cannot be sent again', () => {
   it.each(['createTokenManager({ source: { id: "own", obtain: next } })', 'handMade'])(
     'when no other token comes to %s, then nothing of ours keeps the process from ending (F168)',
     async (tokens) => {
@@ -77,7 +77,7 @@ describe('given a request that the API refuses, and that cannot be sent again', 
   )
 
   it.each(['A', 'B'] as const)(
-    'when the token service of variant %s hangs, then its token call keeps the process no longer than the request (F168)',
+    'when the token service of variant %s hangs, then its token request keeps the process no longer than the request (F168)',
     async (variant) => {
       const service = await started()
       const source = variant === 'A' ? 'clientCredentials' : 'loginPassword'
@@ -94,7 +94,7 @@ describe('given a request that the API refuses, and that cannot be sent again', 
         const { message } = await api.post('/upload', Readable.from(['once'])).catch((error) => error)
         const { obtains, refreshes } = tokens.status().counts
         say(message + ', ' + (obtains + refreshes) + ' token calls')
-        // After these turns, the second token call is in flight.
+        // After these turns, the second token request is in flight.
         for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve))
         say('held by ' + await holders())
       `)
@@ -109,7 +109,7 @@ describe('given a request that the API refuses, and that cannot be sent again', 
     },
   )
 
-  it('when a request waits for the socket of such a token call, then it holds the process again (F168)', async () => {
+  it('when a request waits for the socket of such a token request, then it holds the process again (F168)', async () => {
     const service = await started()
     const child = run(`
       const { Agent } = await import('node:http')
@@ -225,7 +225,7 @@ describe('given a refresh that the service has carried out, and whose answer is 
     expect([...killed.lines, ...restarted.lines]).toEqual(['has a token', 'has a token', 'has the next one'])
   })
 
-  it('when it is told to stop and closes its manager, then the answer is waited for, and the pair kept (F122)', async () => {
+  it('when it is told to stop and closes its manager, then the answer is waited for, and the token set kept (F122)', async () => {
     const service = await started()
     const between = await holdAnswer(service.baseUrl, '/token/refresh/')
     const child = run(`
@@ -257,7 +257,7 @@ describe('given a refresh that the service has carried out, and whose answer is 
 })
 
 describe('given a request that has its token, and waits for a connection', () => {
-  it('when its process is stopped till the token has ended, then one refusal and one replay later it is served (F13)', async () => {
+  it('when its process is stopped till the token has ended, then one rejection and one replay later it is served (F13)', async () => {
     const service = await started({ accessLifetimeMs: 6_000 })
     const child = run(`
       const { Agent } = await import('node:http')

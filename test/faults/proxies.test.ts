@@ -29,7 +29,7 @@ const seenBy = ({ requests }: ScriptedServer) => requests.map(({ path }) => path
 
 describe.each(VARIABLES)('given an environment whose %s names a proxy', (variable) => {
   it.each(ADAPTERS)(
-    'when transport.proxy is false, then no token call goes near it: %s adapter (F38)',
+    'when transport.proxy is false, then no token request goes near it: %s adapter (F38)',
     async (adapter) => {
       const proxy = await startProxy()
       process.env[variable] = proxy.origin
@@ -61,7 +61,7 @@ describe('given a proxy that wants credentials of its own', () => {
     return { ...network, proxy, error: await outcome(network.tokens.renew()) }
   }
 
-  it('when it refuses a refresh, then that is told, once, and the refresh token is kept (F38)', async () => {
+  it('when it rejects a refresh, then that is told, once, and the refresh token is kept (F38)', async () => {
     const { error, proxy, clock, tokens, service } = await refused()
     expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', status: 407, retryable: false })
     expect(proxy.requests).toHaveLength(1)
@@ -71,7 +71,7 @@ describe('given a proxy that wants credentials of its own', () => {
     expect([service.heard, service.story]).toEqual([['obtain', 'refresh'], 'spent 1, live 0'])
   })
 
-  it('when it refuses a refresh, then the error says that it was a proxy (F38)', async () => {
+  it('when it rejects a refresh, then the error says that it was a proxy (F38)', async () => {
     expect((await refused()).error).toMatchObject({ message: expect.stringMatching(/ answered 407: .*proxy/) })
   })
 })

@@ -77,7 +77,7 @@ describe.each(ADAPTERS)('given credentials that are refused with 401, and the %s
     expect(network.server.requests).toHaveLength(2)
   })
 
-  it('when the API refuses the token too, then its 401 surfaces, for one call and no replay (F59)', async () => {
+  it('when the API rejects the token too, then its 401 surfaces, for one call and no replay (F59)', async () => {
     const network = await startWithToken(adapter, [answering(401)], { variant: 'A' })
     const { api, sent } = attached(network, 401)
     for (let request = 1; request <= 20; request += 1) {

@@ -7,7 +7,7 @@ import { type HeldAnswers, holdAnswer } from './support/held-answers.ts'
 
 withChildren()
 
-/** The limit of the function, and that of a token call: half of it, as docs/serverless.md says. */
+/** The limit of the function, and that of a token request: half of it, as docs/serverless.md says. */
 const LIMIT_MS = 6_000
 const EXCHANGE_MS = LIMIT_MS / 2
 
@@ -60,7 +60,7 @@ function ended(child: Child, name: string): Promise<string> {
 
 type Stage = 'cold' | 'forced' | 'due'
 
-/** One process is stopped in the middle of a token call. @returns how the next requests of the others ended, and of that process when it goes on. */
+/** One process is stopped in the middle of a token request. @returns how the next requests of the others ended, and of that process when it goes on. */
 async function stopped(stage: Stage, accessLifetimeMs: number, signal: 'SIGSTOP' | 'SIGKILL'): Promise<string[]> {
   const service = await startTokenService({ accessLifetimeMs })
   const between: HeldAnswers = await holdAnswer(service.baseUrl, '/token/')
@@ -81,7 +81,7 @@ async function stopped(stage: Stage, accessLifetimeMs: number, signal: 'SIGSTOP'
 }
 
 describe.each(['SIGSTOP', 'SIGKILL'] as const)(
-  'given a function that gets %s in the middle of a token call',
+  'given a function that gets %s in the middle of a token request',
   (signal) => {
     describeRedis('and shares its token through Redis', () => {
       beforeAll(async () => {
@@ -92,7 +92,7 @@ describe.each(['SIGSTOP', 'SIGKILL'] as const)(
         redis = undefined
       })
 
-      it('F312: when others need a token, then none of them waits longer than the limit of the function and one token call', async () => {
+      it('F312: when others need a token, then none of them waits longer than the limit of the function and one token request', async () => {
         const cold = [8_000, 60_000, 3_600_000].map((ms) => stopped('cold', ms, signal))
         const forced = [8_000, 60_000, 3_600_000].map((ms) => stopped('forced', ms, signal))
         const due = stopped('due', 8_000, signal)

@@ -173,12 +173,12 @@ describe('given a busy loop of 5 s while requests wait for a token', () => {
   })
 })
 
-describe('given a busy loop that outlasts the claim of a renewal', () => {
+describe('given a busy loop that outlasts the lease of a renewal', () => {
   it.each([
     ['nobody', 'obtain refresh'],
     ['somebody', 'obtain obtain'],
   ])(
-    'when %s has claimed meanwhile, then the claim is taken again, and nothing is presented twice (F127)',
+    'when %s has claimed meanwhile, then the lease is taken again, and nothing is presented twice (F127)',
     async (who, kinds) => {
       const clock = new StallingClock()
       const inner = memoryStore() as OpenableStore

@@ -22,7 +22,7 @@ const graphql = (refused: readonly string[] = ['Bearer token-1']) =>
   }))
 
 describe('given an API of GraphQL, which rejects in the body under 200 (F381)', () => {
-  it('when refuses reads a clone, then the request is sent again with the next token, and the caller reads the response (F381)', async () => {
+  it('when rejects reads a clone, then the request is sent again with the next token, and the caller reads the response (F381)', async () => {
     const server = await graphql()
     const { tokens, minted } = startTokens()
     const response = await withBearer(fetch, tokens, { origins: [server.baseUrl], refuses })(server.baseUrl, query)
@@ -55,7 +55,7 @@ describe('given an API of GraphQL, which rejects in the body under 200 (F381)', 
     expect([server.received.length, minted.calls]).toEqual([1, 1])
   })
 
-  it('when refuses rejects with a TokenError, then each caller has one of its own (F381)', async () => {
+  it('when rejects rejects with a TokenError, then each caller has one of its own (F381)', async () => {
     const server = await graphql()
     const error = new TokenError('ERR_THROTTLED', 'later')
     const api = withBearer(fetch, startTokens().tokens, {
@@ -67,7 +67,7 @@ describe('given an API of GraphQL, which rejects in the body under 200 (F381)', 
     expect(one).not.toBe(two)
   })
 
-  it('when the response of refuses is a thenable, or true in another form, then it counts (F381)', async () => {
+  it('when the response of rejects is a thenable, or true in another form, then it counts (F381)', async () => {
     for (const verdict of [{ then: (use: (is: boolean) => void) => use(true) }, 'yes']) {
       const server = await graphql()
       const { tokens, minted } = startTokens()
@@ -78,7 +78,7 @@ describe('given an API of GraphQL, which rejects in the body under 200 (F381)', 
     }
   })
 
-  it('when another user logs in while refuses reads, then the response comes back, and nothing is sent as them (F381, F209)', async () => {
+  it('when another user logs in while rejects reads, then the response comes back, and nothing is sent as them (F381, F209)', async () => {
     const server = await graphql(['Bearer ALICE'])
     const logins = startLogins()
     logins.logIn('ALICE')
@@ -95,7 +95,7 @@ describe('given an API of GraphQL, which rejects in the body under 200 (F381)', 
     expect([server.bearers, logins.replaced]).toEqual([['Bearer ALICE'], []])
   })
 
-  it('when a stream is refused so, then its response comes back, and the next request has another token (F381)', async () => {
+  it('when a stream is rejected so, then its response comes back, and the next request has another token (F381)', async () => {
     const server = await graphql()
     const { tokens } = startTokens()
     const api = withBearer(fetch, tokens, { origins: [server.baseUrl], refuses })

@@ -236,7 +236,7 @@ describe('given a caller that waits for a token', () => {
   })
 })
 
-describe('given answers that refuse the token', () => {
+describe('given answers that reject the token', () => {
   it('when the replay is sent, then the body of the 401 has been let go', async () => {
     const answer = refused()
     const { inner, bearers } = recording(answer)

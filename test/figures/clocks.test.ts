@@ -33,7 +33,7 @@ function startTraffic(variant: 'A' | 'B') {
   const tokens = managerOf(source, { clock })
   const left: number[] = []
   const { adapter: inside } = inProcess(({ authorization }) => {
-    // The tokens were issued at the moment of the call, because a token call takes no time.
+    // The tokens were issued at the moment of the call, because a token request takes no time.
     for (const access of service.issued) if (!ends.has(access)) ends.set(access, time.now() + LIFETIME_MS)
     const leftMs = (ends.get(String(authorization).slice('Bearer '.length)) ?? -Infinity) - time.now()
     left.push(leftMs)
@@ -64,7 +64,7 @@ const EVENTS: [string, (time: TrueTime) => void][] = [
   ],
 ]
 
-/** @returns How many token calls two minutes of traffic cost, with `event` just before the request of second `at`. */
+/** @returns How many token requests two minutes of traffic cost, with `event` just before the request of second `at`. */
 async function callsWith(variant: 'A' | 'B', event: (time: TrueTime) => void, at: number): Promise<number> {
   const { time, second, left, service } = startTraffic(variant)
   for (let n = 0; n < SECONDS; n += 1) {

@@ -8,7 +8,7 @@ const LOGIN = { accessToken: 'access-0', accessLifetimeMs: ACCESS_MS, refreshTok
 /** Each login is used once in this time. */
 const USED_EACH_MS = 20_000
 
-/** An outage of the token service. When it begins, the people have logged in at any moment of the last five minutes. */
+/** An outage of the token service. When it begins, the users have logged in at any moment of the last five minutes. */
 export interface Outage {
   readonly durationMs: number
   readonly status: 502 | 503
@@ -18,7 +18,7 @@ export interface Outage {
   readonly allWake?: boolean
 }
 
-/** How the manager is told that only a person can obtain. `old`: it learns that from `obtain` only, as in 0.1. */
+/** How the manager is told that only a user can obtain. `old`: it learns that from `obtain` only, as in 0.1. */
 export type Rule = 'old' | 'new'
 
 interface Seen {
@@ -84,7 +84,7 @@ interface User {
   isLost: boolean
 }
 
-/** Three hundred people use their logins through an outage, until each access token has ended that lived in it. */
+/** Three hundred users use their logins through an outage, until each access token has ended that lived in it. */
 export async function liveThrough(outage: Outage, rule: Rule, people: number): Promise<Seen> {
   const clock = manualClock()
   const beginsAt = ACCESS_MS

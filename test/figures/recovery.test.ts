@@ -56,7 +56,7 @@ const CASES = (['http', 'fetch'] as const).flatMap((adapter) =>
 )
 
 describe.each(CASES)(
-  'given a cold manager (%s adapter, Variant %s) whose token call meets %s',
+  'given a cold manager (%s adapter, Variant %s) whose token request meets %s',
   (adapter, variant, _, fault) => {
     it('when callers come, then none is sent without a token, and the first one after the pause gets it (P2, P13)', async () => {
       const { service, clock, tokens, server, api } = await world(adapter, variant)
@@ -69,7 +69,7 @@ describe.each(CASES)(
       const error = await first
       const pauseMs = error.retryAt! - clock.wallNow()
       expect(pauseMs).toBeGreaterThan(0)
-      // During the pause all callers get the same error, without a token call. Then nothing is left of the failure.
+      // During the pause all callers get the same error, without a token request. Then nothing is left of the failure.
       await clock.advance(pauseMs - 1)
       expect(await failureOf(api.get('/wallet'))).toMatchObject({
         name: 'TokenError',

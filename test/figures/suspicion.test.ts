@@ -40,7 +40,7 @@ it('given refresh tokens that are stolen, and answers that are lost, then each t
     told.suspicious.filter((event) => event.evidence === evidence).map(({ fingerprint }) => fingerprint)
   const prints = (which: Fate) => presented.filter((one) => one.fate === which).map(({ token }) => fingerprintOf(token))
   expect(suspected('unexplained')).toEqual(prints('stolen before'))
-  // The service refuses these, too. Our own call may have spent them, so the severity is low.
+  // The service rejects these, too. Our own call may have spent them, so the severity is low.
   expect(suspected('own-unknown-outcome')).toEqual(prints('503 after the act'))
   expect(told.suspicious).toHaveLength(2 * ROUNDS)
   expect(told.suspicionSettled.map(({ verdict }) => verdict)).toEqual(Array(2 * ROUNDS).fill('token-only'))

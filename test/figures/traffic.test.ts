@@ -3,7 +3,7 @@ import type { AxiosError } from 'axios'
 import { startWorld } from '../support/service.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 
-it('an API that answers 401 to everything', async () => {
+it('an API that returns 401 to everything', async () => {
   const clock = manualClock()
   const { service, api, end } = await startWorld({ manager: { clock } })
   service.failNext('resource', { status: 401, body: 'the API’s own words' }, 2_000)
@@ -22,7 +22,7 @@ it('an API that answers 401 to everything', async () => {
   await end()
 })
 
-it('when an API refuses a token right after it was got, then each of a hundred requests at once is replayed', async () => {
+it('when an API rejects a token right after it was got, then each of a hundred requests at once is replayed', async () => {
   const { service, api, end } = await startWorld()
   await api.get('/wallet')
   service.revokeAccessTokens()
@@ -32,7 +32,7 @@ it('when an API refuses a token right after it was got, then each of a hundred r
   await end()
 })
 
-it('when ten thousand callers start cold at once, then the service sees one token call', async () => {
+it('when ten thousand callers start cold at once, then the service sees one token request', async () => {
   const { service, tokens, end } = await startWorld()
   await Promise.all(Array.from({ length: 10_000 }, () => tokens.getAccessToken()))
   expect(service.count('obtain')).toBe(1)

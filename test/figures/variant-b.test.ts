@@ -24,7 +24,7 @@ async function startB(clock = manualClock({ wallNow: Date.now() }), service = {}
   return { ...world, clock, told: listen(world.tokens) }
 }
 
-it('refresh answers 503, 503, 200, by a real service', async () => {
+it('refresh returns 503, 503, 200, by a real service', async () => {
   const { service, api, clock, told, end } = await startB()
   service.failNext('refresh', { status: 503 }, 2)
   for (let n = 0; told.renewed.length === 0 && n < 100; n += 1) {
@@ -59,7 +59,7 @@ it('someone else used the refresh token', async () => {
   await end()
 })
 
-it("refused after its end by the service's clock, our clock an hour slow", async () => {
+it("rejected after its end by the service's clock, our clock an hour slow", async () => {
   const slow = manualClock({ wallNow: Date.now() - 3_600_000 })
   const { service, api, told, end } = await startB(slow, { refreshLifetimeMs: 1_000 })
   expect((await api.get('/wallet')).status).toBe(200)
@@ -93,7 +93,7 @@ it.each([
   },
 )
 
-it('five minutes of traffic, tokens of 60 s, token calls of 2 s', async () => {
+it('five minutes of traffic, tokens of 60 s, token requests of 2 s', async () => {
   const { clock, source, tokens, told } = manage(new ScriptedSource({ pairs: true, takesMs: 2_000 }), {
     random: dice(1).random,
   })

@@ -37,7 +37,7 @@ async function startServer(more = {}): Promise<void> {
 /** One browser: it has the cookie of its last login. */
 class Browser {
   cookie = ''
-  /** @returns What the page shows: the name of a person, or `a form`. */
+  /** @returns What the page shows: the name of a user, or `a form`. */
   async look(server: number): Promise<string> {
     const page = await (await fetch(servers[server]!.origin, { headers: { cookie: this.cookie } })).text()
     for (const token of people.tokens) expect(page).not.toContain(token)
@@ -103,13 +103,13 @@ describe('given two servers of Next.js that share a store', () => {
     ])
   })
 
-  it('when two people log in, then each sees their own page, on both servers, and no token leaves the servers', async () => {
+  it('when two users log in, then each sees their own page, on both servers, and no token leaves the servers', async () => {
     expect([await logIn(ada!, 0, 'ada'), await logIn(bob!, 1, 'bob')]).toEqual([303, 303])
     const seen = await Promise.all([0, 1, 0, 1].flatMap((server) => [ada!.look(server), bob!.look(server)]))
     expect(seen).toEqual(Array(4).fill(['ada', 'bob']).flat())
   })
 
-  it('when the API refuses the token and many pages are rendered at once, then all have their data, after one refresh', async () => {
+  it('when the API rejects the token and many pages are rendered at once, then all have their data, after one refresh', async () => {
     await logIn(ada!, 0, 'ada')
     people.revokeAccess()
     const before = people.refreshes
@@ -118,7 +118,7 @@ describe('given two servers of Next.js that share a store', () => {
     expect(people.refreshes - before).toBe(1)
   })
 
-  it('when a person logs out at one server, then the other one shows a form, even to the old cookie', async () => {
+  it('when a user logs out at one server, then the other one shows a form, even to the old cookie', async () => {
     await logIn(ada!, 0, 'ada')
     expect(await ada!.look(1)).toBe('ada')
     const { cookie } = ada!
@@ -127,7 +127,7 @@ describe('given two servers of Next.js that share a store', () => {
     expect(await ada!.look(1)).toBe('a form')
   })
 
-  it('when another person logs in with the same browser, then nothing of the first one is shown', async () => {
+  it('when another user logs in with the same browser, then nothing of the first one is shown', async () => {
     await logIn(ada!, 0, 'ada')
     await logIn(ada!, 1, 'bob')
     expect([await ada!.look(0), await ada!.look(1)]).toEqual(['bob', 'bob'])
@@ -140,7 +140,7 @@ describe('given two servers of Next.js that share a store', () => {
       browser.cookie = headers.getSetCookie()[0]!.split(';')[0]!
     }
 
-    it('when two people log in, then each sees their own page, and a form once the session has ended', async () => {
+    it('when two users log in, then each sees their own page, and a form once the session has ended', async () => {
       expect(await ada!.look(SESSION)).toBe('a form')
       await begin(ada!, 'ada')
       await begin(bob!, 'bob')
@@ -151,7 +151,7 @@ describe('given two servers of Next.js that share a store', () => {
       expect([await ada!.look(SESSION), await bob!.look(SESSION)]).toEqual(['a form', 'a form'])
     })
 
-    it('when the API refuses the token and many pages are rendered at once, then all have their data, after one token of the session', async () => {
+    it('when the API rejects the token and many pages are rendered at once, then all have their data, after one token of the session', async () => {
       await begin(ada!, 'ada')
       await ada!.look(SESSION)
       people.revokeAccess()
@@ -160,7 +160,7 @@ describe('given two servers of Next.js that share a store', () => {
       expect([new Set(seen), people.obtains - before]).toEqual([new Set(['ada']), 1])
     })
 
-    it('when a person logs out, then the session has ended, and the old cookie shows a form', async () => {
+    it('when a user logs out, then the session has ended, and the old cookie shows a form', async () => {
       await begin(ada!, 'ada')
       await begin(bob!, 'bob')
       expect(await ada!.look(SESSION)).toBe('ada')

@@ -112,14 +112,14 @@ describe.each(cases)('given $name on an attached instance, with $form', ({ libra
     await service.close()
   })
 
-  it('when the API refuses the token once, then the attachment sends the request again, and the library asks once', async () => {
+  it('when the API rejects the token once, then the attachment sends the request again, and the library asks once', async () => {
     await logIn()
     service.revokeAccessTokens()
     expect(await queries.ask()).toBe('/me')
     expect([answers(), renewals(), asked]).toEqual([[401, 200], 1, 1])
   })
 
-  it('when the API refuses each token, then the library does not ask again', async () => {
+  it('when the API rejects each token, then the library does not ask again', async () => {
     await logIn()
     service.failNext('resource', { status: 401 }, 9)
     await queries.ask()
@@ -140,14 +140,14 @@ describe.each(cases)('given $name on an attached instance, with $form', ({ libra
     expect(answers()).toEqual([503, 503, 503])
   })
 
-  it('when the API answers 404, then the library does not ask again', async () => {
+  it('when the API returns 404, then the library does not ask again', async () => {
     await logIn()
     service.failNext('resource', { status: 404 }, 9)
     await queries.ask()
     expect(answers()).toEqual([404])
   })
 
-  it('when the person logs out, or another one logs in, then nothing is left in the cache', async () => {
+  it('when the user logs out, or another one logs in, then nothing is left in the cache', async () => {
     await logIn()
     await queries.ask()
     expect(queries.cached).toBe(1)
@@ -160,7 +160,7 @@ describe.each(cases)('given $name on an attached instance, with $form', ({ libra
     expect(queries.cached).toBe(0)
   })
 
-  it('when the same person logs in again, then the cache is kept', async () => {
+  it('when the same user logs in again, then the cache is kept', async () => {
     await logIn()
     await queries.ask()
     await logIn()

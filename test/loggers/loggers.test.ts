@@ -26,7 +26,7 @@ const TOLD = { event: 'renewalFailed', name: 'bakery', code: 'ERR_THROTTLED', st
 
 afterEach(() => void jest.restoreAllMocks())
 
-describe('F308: given the loggers that people have', () => {
+describe('F308: given the loggers that users have', () => {
   it('when it is the console, then it prints the line', () => {
     const printed = new PassThrough()
     writtenBy(new Console(printed), NAMED)

@@ -39,7 +39,7 @@ describe('given who has credentials, and no login', () => {
 })
 
 describe('given an MCP client', () => {
-  it('when its login is bundled, then the acts of managers without people are not there', async () => {
+  it('when its login is bundled, then the acts of managers without users are not there', async () => {
     const modules = await modulesOf("export { mcpLogin } from './mcp/index.ts'")
     expect(modules).toContain('src/login/user-logins.ts')
     expect(modules).not.toContain('src/core/plain-login.ts')

@@ -23,7 +23,7 @@ describe('given what a manager knows of its login', () => {
     expect(start().watch.statusWith()).toEqual({})
   })
 
-  it('when a person logs in, out and in again, then each change is told once, with the account as far as it is known', () => {
+  it('when a user logs in, out and in again, then each change is told once, with the account as far as it is known', () => {
     const { watch, told } = start()
     logIn(watch, 'alice')
     expect(watch.statusWith()).toEqual({ login: 'present' })
@@ -38,7 +38,7 @@ describe('given what a manager knows of its login', () => {
     ])
   })
 
-  it('when its tokens are renewed, then the person stays, and a refresh that names nobody changes nothing', () => {
+  it('when its tokens are renewed, then the user stays, and a refresh that names nobody changes nothing', () => {
     const { watch, told } = start()
     logIn(watch, 'alice')
     watch.seen({ login: 1, subject: 'alice' }, false)
@@ -57,7 +57,7 @@ describe('given what a manager knows of its login', () => {
     ])
   })
 
-  it('when the record names another person, then the name that was given here says nothing any more', () => {
+  it('when the record names another user, then the name that was given here says nothing any more', () => {
     const { watch, told } = start()
     logIn(watch, 'alice')
     watch.seen({ login: 1, subject: 'bob' }, true)
@@ -71,7 +71,7 @@ describe('given what a manager knows of its login', () => {
     )
   })
 
-  it('when nobody is known, then tokens without a person belong to nobody whom the manager knows', () => {
+  it('when nobody is known, then tokens without a user belong to nobody whom the manager knows', () => {
     const { watch } = start()
     logIn(watch, undefined)
     expect(watch.isAdoptedBySame(undefined)).toBe(false)
@@ -89,7 +89,7 @@ describe('given tokens of the record, when they may belong to another login (R10
     ])
   })
 
-  it('then before the record has told the number of the own login, only the person tells', () => {
+  it('then before the record has told the number of the own login, only the user tells', () => {
     const { watch } = start()
     watch.noteStored({ login: 5 })
     logIn(watch, 'alice')

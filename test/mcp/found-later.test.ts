@@ -116,7 +116,7 @@ describe.each(BROKEN)(
       return { server, store, one, tookMs: one.clock.monotonicNow() - startedAt }
     }
 
-    it('then its tokens serve, within the time of a token call, and nothing is guessed', async () => {
+    it('then its tokens serve, within the time of a token request, and nothing is guessed', async () => {
       const { server, one, tookMs } = await started()
       expect(tookMs).toBeLessThanOrEqual(10_000)
       expect(await one.tokens.getAccessToken()).toBe('first')
@@ -143,7 +143,7 @@ describe.each(BROKEN)(
       ])
     })
 
-    it('when the person logs out meanwhile, then the tokens cannot be revoked now, and the next logout does that', async () => {
+    it('when the user logs out meanwhile, then the tokens cannot be revoked now, and the next logout does that', async () => {
       const { server, one } = await started()
       expect(await within(one.clock, one.tokens.logout())).toEqual({ revoked: false, reason: 'unavailable' })
       server.control.metadata = undefined
@@ -208,7 +208,7 @@ describe('given members that stand on Object.prototype (F365)', () => {
 describe('given tokens that the SDK saves, whose server is still looked for (F391)', () => {
   const named = (name: string) => ({ ...ANSWER, access_token: name, refresh_token: `r-${name}` })
 
-  it('when the person logs out meanwhile, then nobody is logged in, and the tokens are revoked', async () => {
+  it('when the user logs out meanwhile, then nobody is logged in, and the tokens are revoked', async () => {
     const server = await startServer()
     const { saveTokens, tokens, clock } = programAt(server)
     const saved = saveTokens(named('alice'))
@@ -220,7 +220,7 @@ describe('given tokens that the SDK saves, whose server is still looked for (F39
     expect(server.calls.map(([path, body]) => [path, body.get('token')])).toEqual([['/as/revoke', 'r-alice']])
   })
 
-  it('when another person logs in meanwhile, then that login stays', async () => {
+  it('when another user logs in meanwhile, then that login stays', async () => {
     const server = await startServer()
     const { saveTokens, tokens, clock } = programAt(server)
     const holdsFirst: ServerResponse[] = []

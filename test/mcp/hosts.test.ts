@@ -32,7 +32,7 @@ async function loginsOf(world: World, provider: unknown, agentOf: AgentOf) {
 describe.each(SDKS)('given %s and a provider that needs no person', (name, agentOf) => {
   const module = name.startsWith('SDK 1') ? of1 : of2
 
-  it('when it is ClientCredentialsProvider, then ten clients at once make one token call for each lifetime', async () => {
+  it('when it is ClientCredentialsProvider, then ten clients at once make one token request for each lifetime', async () => {
     const world = await startWorld()
     world.control.authMethods = ['client_secret_basic']
     world.register({ client_id: 'robot', client_secret: 'secret' })
@@ -42,7 +42,7 @@ describe.each(SDKS)('given %s and a provider that needs no person', (name, agent
     expect(await loginsOf(world, provider, agentOf)).toBe(2)
   })
 
-  it('when the token call is answered 503, then the next call logs in at once (F395)', async () => {
+  it('when the token request is answered 503, then the next call logs in at once (F395)', async () => {
     const world = await startWorld()
     world.control.authMethods = ['client_secret_basic']
     world.control.failures.push(503)
@@ -59,7 +59,7 @@ describe.each(SDKS)('given %s and a provider that needs no person', (name, agent
 })
 
 describe('given CrossAppAccessProvider of client 2 (ID-JAG)', () => {
-  it('when its token ends, then ten clients at once make one token call for each lifetime', async () => {
+  it('when its token ends, then ten clients at once make one token request for each lifetime', async () => {
     const world = await startWorld()
     world.control.authMethods = ['client_secret_basic']
     world.register({ client_id: 'robot', client_secret: 'secret' })
@@ -77,7 +77,7 @@ describe('given CrossAppAccessProvider of client 2 (ID-JAG)', () => {
 })
 
 describe.each(SDKS)('given %s and a client that is a document (CIMD)', (_, agentOf) => {
-  it('when a person logs in, then nothing is registered, and another process refreshes with that client', async () => {
+  it('when a user logs in, then nothing is registered, and another process refreshes with that client', async () => {
     const world = await startWorld()
     world.control.hasDocuments = true
     const store = memoryStore()

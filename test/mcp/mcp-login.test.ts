@@ -17,7 +17,7 @@ describe.each(AGENTS)('given %s, and nobody who has logged in (F316, F320)', (_,
     expect(login.tokens.status()).toMatchObject({ login: 'present', phase: 'fresh' })
   })
 
-  it('when the server refuses its access token, then the manager refreshes once, and its stream and session go on', async () => {
+  it('when the server rejects its access token, then the manager refreshes once, and its stream and session go on', async () => {
     const world = await startWorld({ path })
     const login = loginAt(world)
     const agent = await loggedIn(world, login, agentOf)
@@ -91,7 +91,7 @@ describe('given a login, and an authorization server that fails', () => {
     return { world, clock, login, agent, pages: login.provider.pages }
   }
 
-  it('when it answers 503, then the call rejects with the instant of the next attempt, no page opens, and later all is well (F318)', async () => {
+  it('when it returns 503, then the call rejects with the instant of the next attempt, no page opens, and later all is well (F318)', async () => {
     const { world, clock, agent, pages } = await failing()
     world.expireAccess()
     world.control.failures.push(503)
@@ -102,7 +102,7 @@ describe('given a login, and an authorization server that fails', () => {
     expect([await agent.call('whoami'), pages.length, world.counts.refreshes]).toEqual(['you', 1, 1])
   })
 
-  it('when the server refuses the new token, too, then the call rejects until the next renewal is allowed, and no page opens (F318)', async () => {
+  it('when the server rejects the new token, too, then the call rejects until the next renewal is allowed, and no page opens (F318)', async () => {
     const { world, clock, agent, pages } = await failing()
     world.control.refusesAll = true
     const error = await caught(agent.call('whoami'))
@@ -165,7 +165,7 @@ describe('given five clients of one process that meet the 401 at once (F322)', (
 })
 
 describe('given a server and an authorization server of one origin (F317)', () => {
-  it('when a person logs in, steps up and logs out, and the token is refreshed, then only requests to the server carry it', async () => {
+  it('when a user logs in, steps up and logs out, and the token is refreshed, then only requests to the server carry it', async () => {
     const world = await startWorld({ oneOrigin: true })
     const seen: [path: string, authorization: string | null][] = []
     const login = loginAt(world, {
@@ -230,7 +230,7 @@ describe('given two processes that share a store', () => {
     expect(other.provider.clientInformation()).toBe(before)
   })
 
-  it('when the person logs out, then the login of the SDK opens at the next request, with the old tokens revoked (F318)', async () => {
+  it('when the user logs out, then the login of the SDK opens at the next request, with the old tokens revoked (F318)', async () => {
     const world = await startWorld()
     const login = loginAt(world)
     const agent = await loggedIn(world, login)
@@ -308,7 +308,7 @@ describe('given how a client proves itself', () => {
 })
 
 describe('given a provider that keeps no discovery', () => {
-  it('when a person has logged in, then our own discovery finds where to refresh', async () => {
+  it('when a user has logged in, then our own discovery finds where to refresh', async () => {
     const world = await startWorld()
     const login = loginAt(world, { provider: new Provider() })
     const agent = await loggedIn(world, login)
@@ -342,7 +342,7 @@ describe('given a provider that keeps no discovery', () => {
 })
 
 describe('given two requests of a login that the server ends', () => {
-  it('when they are refused at once, then one opens the page, and the other rejects: it gets no token of the next login', async () => {
+  it('when they are rejected at once, then one opens the page, and the other rejects: it gets no token of the next login', async () => {
     const world = await startWorld()
     const login = loginAt(world)
     const agent = await loggedIn(world, login)

@@ -53,7 +53,7 @@ async function agreed(page: string): Promise<string> {
 }
 
 describe.each(AGENTS.slice(0, 2))('given oidc-provider, and %s', (_, agentOf) => {
-  it('when a person logs in, then each refresh names the resource, rotates, and brings a token that serves', async () => {
+  it('when a user logs in, then each refresh names the resource, rotates, and brings a token that serves', async () => {
     const { world, counts, resources, expireAccess } = await started()
     const clock = manualClock()
     const login = loginAt(world, { manager: { clock } })

@@ -162,7 +162,7 @@ describe('given programs that share a store, and a page that nobody answers (F39
     expect([one!.sdk.codeVerifier(), other!.sdk.codeVerifier() === verifier]).toEqual([verifier, false])
   })
 
-  it('when a person opens a page on purpose, then it opens, and counts', async () => {
+  it('when a user opens a page on purpose, then it opens, and counts', async () => {
     const { clock, all } = programs(2)
     const [one, other] = all
     await one!.auth()

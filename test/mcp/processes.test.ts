@@ -141,7 +141,7 @@ describe('given eight processes of one machine, one login, and a server that rot
     )
 
     sqlite.each(['sdk-1', 'client-2'])(
-      'then PrivateKeyJwtProvider of %s serves them with one token call',
+      'then PrivateKeyJwtProvider of %s serves them with one token request',
       async (host) => {
         const { agents, world } = await startWithoutLogin()
         const { publicKey, privateKey } = generateKeyPairSync('ec', {

@@ -1,4 +1,4 @@
-/** What the SDK keeps of one client: in memory, as a simple program would. `pages` are those that it opened for the person. */
+/** What the SDK keeps of one client: in memory, as a simple program would. `pages` are those that it opened for the user. */
 export class Provider {
   readonly pages: URL[] = []
   readonly invalidated: string[] = []

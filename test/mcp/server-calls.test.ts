@@ -129,7 +129,7 @@ describe('given a login that ends while its request is on its way', () => {
   })
 })
 
-describe('given a login whose refresh token is refused while a request asks for its token', () => {
+describe('given a login whose refresh token is rejected while a request asks for its token', () => {
   it('then the request goes out without one, so that the SDK gets its 401 and logs in (F339)', async () => {
     const clock = manualClock()
     const refresh = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' }))
@@ -140,7 +140,7 @@ describe('given a login whose refresh token is refused while a request asks for 
     expect([sent, tokens.status().login]).toEqual([[['/mcp', null]], 'required'])
   })
 
-  it('when another one waits for the page, and another person logs in, then it is not sent as that person (R10)', async () => {
+  it('when another one waits for the page, and another user logs in, then it is not sent as that person (R10)', async () => {
     const clock = manualClock()
     const refresh = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' }))
     const { calls, sent } = callsTo((_, headers) => new Response(null, headers.has('authorization') ? {} : REFUSED), {
@@ -208,7 +208,7 @@ describe('given a manager that is closed, and nobody who has logged in', () => {
 })
 
 describe('given a request whose body can be read once', () => {
-  it('when the server refuses its token, then it comes back, and the next request has another token', async () => {
+  it('when the server rejects its token, then it comes back, and the next request has another token', async () => {
     const refresh = () => Promise.resolve({ ...LOGIN, accessToken: 'access-2' })
     const { calls, sent } = callsTo(
       (_, headers) => new Response(null, headers.get('authorization') === 'Bearer access-2' ? {} : REFUSED),
@@ -224,7 +224,7 @@ describe('given a request whose body can be read once', () => {
 })
 
 describe('given what a caller changes after the call (F392)', () => {
-  /** A server that has refused the first token, or none. */
+  /** A server that has rejected the first token, or none. */
   async function sentBodies(isRefused: boolean, call: (fetch: typeof globalThis.fetch) => Promise<unknown>[]) {
     const bodies: string[] = []
     tokens = managerOf({ refresh: () => Promise.resolve({ ...LOGIN, accessToken: 'access-2' }) })

@@ -98,7 +98,7 @@ describe('F314: given the page of your tests', () => {
       `import { clientCredentials, createTokenManager } from 'axios-evergreen'
        import { oauth2 } from 'axios-evergreen/oauth2'
        jest.mock('axios')
-       test('a token call', () => createTokenManager({ source: ${source} }).getAccessToken())`,
+       test('a token request', () => createTokenManager({ source: ${source} }).getAccessToken())`,
     )
     expect([code, printed]).toEqual([
       1,

@@ -152,7 +152,7 @@ describe('given an answer of status 200 that cannot be used', () => {
     }
   })
 
-  it('when the access token has characters that no header can carry, then it is refused', async () => {
+  it('when the access token has characters that no header can carry, then it is rejected', async () => {
     const error = await failureOf(exchanged(source({ ...GRANT, access_token: 'a b' })))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE' })
     expect(client.clientSecret).not.toBe('')

@@ -103,10 +103,10 @@ describe('given a refresh of a login that is answered with another refresh token
   })
 })
 
-describe('given a person who has granted less than scope asks for (F346)', () => {
+describe('given a user who has granted less than scope asks for (F346)', () => {
   const options = { scope: 'mail calendar' }
 
-  it('when the server refuses a refresh with invalid_scope, then the same exchange asks without scope, and so do all later ones', async () => {
+  it('when the server rejects a refresh with invalid_scope, then the same exchange asks without scope, and so do all later ones', async () => {
     const { asked, sent, presented, told, clock, tokens } = await strictLogin([], options)
     await tokens.adopt(fromTokenResponse({ ...GRANT, scope: 'mail', refresh_token: 'refresh-0', expires_in: 0 }))
     expect(await asked()).toBe('issued-token')
@@ -119,7 +119,7 @@ describe('given a person who has granted less than scope asks for (F346)', () =>
     expect([told.suspicious, told.renewalFailed, tokens.status().counts.failures]).toEqual([[], [], 0])
   })
 
-  it('when it refuses the refresh without scope, too, then that counts as before', async () => {
+  it('when it rejects the refresh without scope, too, then that counts as before', async () => {
     const refused = (): Answer => [400, { error: 'invalid_scope' }]
     const { asked, sent, tokens } = await started([refused], options)
     expect(await asked()).toMatch(/^ERR_TOKEN_REQUEST .*invalid_scope: check scope/)

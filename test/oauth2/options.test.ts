@@ -112,7 +112,7 @@ describe('given a source', () => {
   })
 })
 
-describe('given a source that does not tell people apart, and a store (F215)', () => {
+describe('given a source that does not tell users apart, and a store (F215)', () => {
   const made = (options: Partial<OAuth2Options>, manager: Partial<TokenManagerOptions> = {}) => {
     const source = oauth2({ ...given, ...options })
     return createTokenManager({ source, store: memoryStore(), ...manager })

@@ -14,7 +14,7 @@ const ofWebKit: AxiosAdapter = async (config) => {
 }
 
 describe('given a browser whose streams cannot be read in a loop (F241)', () => {
-  it('when a token call is answered, then its tokens are used', async () => {
+  it('when a token request is answered, then its tokens are used', async () => {
     const server = await serve((_, reply) => reply.end(JSON.stringify({ ...GRANT, refresh_token: 'next' })))
     const tokenEndpoint = `${server.origin}/token`
     const source = oauth2({ tokenEndpoint, clientId: 'app', grant: 'login', transport: { adapter: ofWebKit } })
@@ -45,8 +45,8 @@ describe('given a browser whose streams cannot be read in a loop (F241)', () => 
   })
 })
 
-describe('given a token endpoint that answers 401 with a Basic challenge (F242)', () => {
-  it('when fetch calls it, then no cookies go along, so no browser asks for a password, and the client is refused', async () => {
+describe('given a token endpoint that returns 401 with a Basic challenge (F242)', () => {
+  it('when fetch calls it, then no cookies go along, so no browser asks for a password, and the client is rejected', async () => {
     const server = await serve((_, reply) =>
       reply.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end('{"error":"invalid_client"}'),
     )

@@ -24,7 +24,7 @@ const [credentials, request, refresh, unavailable, throttled] = [
   'ERR_THROTTLED',
 ]
 
-/** The code of each refusal: on an obtain, and on a refresh of a client and of a login, with the refresh token's fate. */
+/** The code of each rejection: on an obtain, and on a refresh of a client and of a login, with the refresh token's fate. */
 const TABLE: [status: number, body: unknown, obtain: string, client: string, login: string, advice: string][] = [
   [
     400,
@@ -99,7 +99,7 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
 
 /** What servers say in place of an error of RFC 6749, and which one they mean. */
 const DIALECTS: [status: number, body: object, error: string][] = [
-  // RFC 6749 has 401 for a refused client only.
+  // RFC 6749 has 401 for a rejected client only.
   [401, word('access_denied'), 'invalid_client'], // Auth0
   [401, word('unauthorized_client'), 'invalid_client'], // Keycloak
   [401, word('deleted_client'), 'invalid_client'], // Google
@@ -119,7 +119,7 @@ const DIALECTS: [status: number, body: object, error: string][] = [
   [200, { access_token: 'hidden-value', error: 'server_error' }, 'server_error'],
 ]
 
-describe('given an answer that refuses (F291)', () => {
+describe('given an answer that rejects (F291)', () => {
   it.each(TABLE)(
     'when it is %i %j, then an obtain is told as %s, a refresh as %s, that of a login as %s',
     async (...row) => {
@@ -154,7 +154,7 @@ describe('given an answer that refuses (F291)', () => {
     }
   })
 
-  it('when it wants the person of a login, then the message says so', async () => {
+  it('when it wants the user of a login, then the message says so', async () => {
     const error = await refused(400, word('interaction_required'), { refreshToken: 'r', grant: 'login' })
     expect(error.message).toContain('interaction_required: the server requires the user to log in')
   })
@@ -172,7 +172,7 @@ describe('given an answer that refuses (F291)', () => {
     expect(error.serviceCode).toBeUndefined()
   })
 
-  it('when it refuses the credentials of an obtain with invalid_grant, then nothing is said of a refresh token', async () => {
+  it('when it rejects the credentials of an obtain with invalid_grant, then nothing is said of a refresh token', async () => {
     expect((await refused(400, word('invalid_grant'))).message).not.toContain('refresh token')
   })
 

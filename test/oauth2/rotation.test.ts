@@ -32,7 +32,7 @@ function rotating(options: Partial<OAuth2Options> = {}) {
 }
 
 describe('given a clientSecret that is a function, and a secret that is rotated at the server (F306)', () => {
-  it('when it gives the new one by the next token call, then nobody notices', async () => {
+  it('when it gives the new one by the next token request, then nobody notices', async () => {
     const { secrets, calls, tokens, told } = rotating()
     await tokens.renew()
     secrets.atServer = secrets.inManager = 'new-secret'
@@ -41,7 +41,7 @@ describe('given a clientSecret that is a function, and a secret that is rotated 
     expect([told.suspicious, told.renewalFailed]).toEqual([[], []])
   })
 
-  it('when it still gives the old one, then the login of a person is kept, no alarm sounds, and the new one refreshes it', async () => {
+  it('when it still gives the old one, then the login of a user is kept, no alarm sounds, and the new one refreshes it', async () => {
     const { secrets, calls, clock, tokens, told } = rotating({ grant: 'login' })
     await tokens.adopt({ accessToken: 'a0', accessLifetimeMs: 3_600_000, refreshToken: 'r0' })
     secrets.atServer = 'new-secret'

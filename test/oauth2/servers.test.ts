@@ -85,7 +85,7 @@ async function passing({ clock, pauses }: World, isOver: () => boolean): Promise
   }
 }
 
-/** Lets time pass, except during token calls: their deadline is virtual, but the calls are real. */
+/** Lets time pass, except during token requests: their deadline is virtual, but the calls are real. */
 async function live(world: World, ms: number): Promise<void> {
   const { clock, tokens } = world
   const end = clock.monotonicNow() + ms
@@ -136,7 +136,7 @@ describe.each(SERVERS)('given $name and client credentials', ({ start }) => {
     expect(tokens.status().counts).toMatchObject({ obtains: 2, refreshes: 0, failures: 0 })
   })
 
-  it('when the secret is wrong, then one token call a minute is made', async () => {
+  it('when the secret is wrong, then one token request a minute is made', async () => {
     const { clock, front, tokens, told } = await startWorld(start, { clientSecret: 'wrong' })
     for (let second = 0; second < 300; second += 1) {
       const error = await outcome(tokens.getAccessToken())
@@ -173,7 +173,7 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
   }
   const loginRequired = { code: 'ERR_LOGIN_REQUIRED', retryable: false }
 
-  it('when nobody has logged in, then requests are told so at once, without a token call', async () => {
+  it('when nobody has logged in, then requests are told so at once, without a token request', async () => {
     const { api, front, tokens } = await startWorld(start, { grant: 'login' })
     await expect(api()).rejects.toMatchObject(loginRequired)
     await expect(tokens.getAccessToken()).rejects.toMatchObject(loginRequired)
@@ -218,7 +218,7 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
     expect(world.told.suspicious).toMatchObject([{ evidence: 'revoked-or-used', severity: 'medium' }])
   })
 
-  it('when the answer to a refresh is lost, then the refresh token is presented again when it must be, and its refusal is explained (F197)', async () => {
+  it('when the answer to a refresh is lost, then the refresh token is presented again when it must be, and its rejection is explained (F197)', async () => {
     const world = await startLogin()
     world.front.failNext('lose the answer')
     await expect(renew(world)).rejects.toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE' })
@@ -229,7 +229,7 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
     expect(world.told.suspicious).toMatchObject([{ evidence: 'own-unknown-outcome', severity: 'low' }])
   })
 
-  it('when a gateway answers 503 thrice, then the same refresh token brings a new one (F196)', async () => {
+  it('when a gateway returns 503 thrice, then the same refresh token brings a new one (F196)', async () => {
     const world = await startLogin()
     for (let n = 0; n < 3; n += 1) world.front.failNext({ status: 503 })
     await renew(world)

@@ -118,7 +118,7 @@ describe('given the simulated service and a login', () => {
     expect(kinds(world)).toEqual([`refresh ${status}`, 'refresh 200'])
   })
 
-  it('when the vault of the secret answers 503 thrice, then the refresh token stays good, because it was not sent', async () => {
+  it('when the vault of the secret returns 503 thrice, then the refresh token stays good, because it was not sent', async () => {
     const failures = Array(3).fill(Object.assign(new Error('the vault is down'), { status: 503 })) as Error[]
     const world = await startLogin({
       clientSecret: () => (failures.length > 0 ? Promise.reject(failures.pop()!) : world.service.client.clientSecret),

@@ -41,7 +41,7 @@ async function loginAt(answerOf: (n: number) => Answer, options: Partial<OAuth2O
   return { tokens, clock, told, asking, calls: () => calls }
 }
 
-describe('given the refresh of a login, and refusals in words that nobody knows (F277)', () => {
+describe('given the refresh of a login, and rejections in words that nobody knows (F277)', () => {
   it('when the words differ, then they do not add up, though no message shows them', async () => {
     const { asking, tokens } = await loginAt((n) => [400, { error: `secret-word-${n % 2}` }])
     expect(await asking(25)).toEqual(['ERR_CREDENTIALS_REJECTED'])

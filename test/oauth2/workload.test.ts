@@ -19,7 +19,7 @@ const MODULES: Readonly<Record<string, unknown>> = {
   'axios-evergreen/oauth2': oauth2,
 }
 
-/** Runs the program of a section. @param moved What stands there in the place of the addresses and paths of the page. */
+/** Runs the program of a section. @param moved What stands there instead of the addresses and paths of the page. */
 function sourceIn(section: string, moved: Readonly<Record<string, string>>): TokenSource {
   let [code = ''] = fences('ts', section)
   for (const [there, here] of Object.entries(moved)) {

@@ -221,7 +221,7 @@ describe('given a manager that is instrumented', () => {
     expect(() => instrument(manage().tokens, options as never)).toThrow(message)
   })
 
-  it('when no manager is given, then that is refused', () => {
+  it('when no manager is given, then that is rejected', () => {
     expect(() => instrument({} as TokenManager, { meter: telemetry.meter })).toThrow('tokens.onAny must be a function')
   })
 })
@@ -241,7 +241,7 @@ describe('given an active span', () => {
     })
   const byName = (name: string) => telemetry.spans.find((span) => span.name === name)!
 
-  it('when requests wait, then the span of the token call is linked to each, those that come later too', async () => {
+  it('when requests wait, then the span of the token request is linked to each, those that come later too', async () => {
     const { source, tokens } = manage()
     const { answer, open } = held(() => source.grant())
     source.script.push(answer)

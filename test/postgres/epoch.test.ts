@@ -67,7 +67,7 @@ describePostgres('given a PostgreSQL that loses writes', () => {
     await end(replica)
   })
 
-  it('when the pool leads to a replica, then a read is refused, and the reason names it (F234)', async () => {
+  it('when the pool leads to a replica, then a read is rejected, and the reason names it (F234)', async () => {
     const { primary, replica, readable } = await startPair()
     expect(reasonOf(await outcome(postgresRegister(readable).read(KEY)))).toBe(
       '55000: the server is a replica, connect to the primary',

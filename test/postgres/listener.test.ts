@@ -36,7 +36,7 @@ describeSharedPostgres('given a listener in a real PostgreSQL', () => {
     stop()
   })
 
-  it('when the listener is a pool, then that is refused by name', () => {
+  it('when the listener is a pool, then that is rejected by name', () => {
     expect(() => postgresStore({ pool: world.pool(), listener: {} as never })).toThrow(
       'listener must be a connected Client of pg, which nothing else uses',
     )

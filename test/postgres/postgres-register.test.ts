@@ -168,7 +168,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
         await won(await world.whileHeld(holding, 'ROLLBACK', 20, () => race(undefined)))
       })
 
-      it('when all insert in the place of what has outlived its time, then one of them does', async () => {
+      it('when all insert instead of what has outlived its time, then one of them does', async () => {
         await open().replace(KEY, undefined, 'a', 0)
         const holding = 'SELECT FROM evergreen_tokens FOR UPDATE'
         await won(await world.whileHeld(holding, 'COMMIT', 20, () => race(undefined)))
@@ -182,7 +182,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
         expect(winners(await world.whileHeld(holding, 'COMMIT', 20, () => race('a')))).toEqual([])
       })
 
-      it('when somebody else inserts meanwhile, then none of them does', async () => {
+      it('when another user inserts meanwhile, then none of them does', async () => {
         const holding = `INSERT INTO evergreen_tokens VALUES ('${KEY}', 'faster', now() + interval '1 hour')`
         expect(winners(await world.whileHeld(holding, 'COMMIT', 20, () => race(undefined)))).toEqual([])
         expect(await open().read(KEY)).toMatchObject({ value: 'faster' })

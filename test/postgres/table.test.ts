@@ -38,7 +38,7 @@ describe('given the name of a table', () => {
 
 describe('given something else than a pool', () => {
   it.each([[undefined], [null], ['postgres://user:s3cret@host'], [() => []], [{ query: 'SELECT 1' }]])(
-    'when it is %s, then it is refused, with what to write instead (F181)',
+    'when it is %s, then it is rejected, with what to write instead (F181)',
     (given) => {
       const create = () => postgresRegister(given as never)
       expect(create).toThrow(TypeError)

@@ -105,7 +105,7 @@ describe('given any answer of status 200, and valid ones that were changed', () 
   )
 
   it.each(['obtain', 'refresh'] as const)(
-    'when Variant B reads the unsigned answer of %s, then the pair that stands in it comes, or a TokenError (F77)',
+    'when Variant B reads the unsigned answer of %s, then the token set that stands in it comes, or a TokenError (F77)',
     (exchange) => {
       const texts = broken(
         pairs.map((attributes) => unsignedText(attributes)),

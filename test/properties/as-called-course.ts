@@ -16,7 +16,7 @@ export const asCalledCourses = fc.record({
   adapter: fc.constantFrom('http', 'fetch'),
   /** The manager has a token before the first request; else all requests wait for one. */
   isWarm: fc.boolean(),
-  /** The API refuses the first token. */
+  /** The API rejects the first token. */
   isRejected: fc.boolean(),
   hasKey: fc.boolean(),
   /** The requests use the same objects. */

@@ -19,7 +19,7 @@ export interface Met {
 }
 export const nothingMet = (): Met => ({ arrived: 0, waited: 0, replayed: 0, proven: 0, shared: 0 })
 
-/** An API that keeps what arrives. Requests with the first token of an attachment are refused if the course says so. */
+/** An API that keeps what arrives. Requests with the first token of an attachment are rejected if the course says so. */
 export class Listener {
   readonly #server: Server
   /** What arrived, by the number of the request. */

@@ -15,7 +15,7 @@ export interface Told {
   readonly content: readonly string[]
   /** Where a Request has its headers and its body: in itself, or in `init`. */
   readonly isInRequest: boolean
-  /** The API refuses the first token that it sees. */
+  /** The API rejects the first token that it sees. */
   readonly isRejected: boolean
 }
 

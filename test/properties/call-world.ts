@@ -167,7 +167,7 @@ class CallWorld {
         this.#checkToken(told, request)
       }
       const tokens = new Set(arrived.map(({ request }) => request.headers.authorization))
-      // A refusal or a nonce costs one more sending.
+      // A rejection or a nonce costs one more sending.
       if (!isOnce(told)) must(statuses[id] === 200, `call ${id} was answered with ${String(statuses[id])}`)
       else must(arrived.length === 1, `call ${id} was sent ${arrived.length} times, though its stream can be read once`)
       if (tokens.size > 1) this.#met.replayed += 1

@@ -36,7 +36,7 @@ export class CallerWatch {
   #service!: RotatingService
   #tokens!: TokenManager
   #callers: Caller[] = []
-  /** The last token that a caller has reported as refused. */
+  /** The last token that a caller has reported as rejected. */
   #refusedToken: string | undefined
 
   constructor(time: TrueTime, promises: Promises, exchanges: ExchangeWatch, maxWaitMs: number) {
@@ -76,7 +76,7 @@ export class CallerWatch {
     )
   }
 
-  /** The API has refused the token, and its replacement may come: who asks waits for it (F367). */
+  /** The API has rejected the token, and its replacement may come: who asks waits for it (F367). */
   get #isReplaced(): boolean {
     const { held } = this.#exchanges
     return held !== undefined && held.token === this.#refusedToken && this.#tokens.status().renewing

@@ -12,7 +12,7 @@ const BODIES = [
 ] as const satisfies (keyof typeof DATA)[]
 const BODILY = ['post', 'put'] as const
 
-/** What the API does with a request, in the order of its sendings: a token that it refuses, a challenge, a redirect, a broken answer. */
+/** What the API does with a request, in the order of its sendings: a token that it rejects, a challenge, a redirect, a broken answer. */
 const TURNS = ['401', '401', 'scope', 'step-up', 'nonce', '307', '303', '307 away', 'cut', '503'] as const
 export type Turn = (typeof TURNS)[number]
 

@@ -59,7 +59,7 @@ export class ExchangeWatch {
   /** The refresh token of the last exchange, if there was one. */
   #refreshToken: string | undefined
   readonly #suspicious = new Set<string>()
-  /** The refresh endpoint answered 404: where no access token serves, the credentials follow at once. */
+  /** The refresh endpoint returned 404: where no access token serves, the credentials follow at once. */
   #refreshIsGone = false
   #toBeReported: { refreshToken: string; generation: number }[] = []
 
@@ -228,7 +228,7 @@ export class ExchangeWatch {
   turned(): void {
     for (const { refreshToken, generation } of this.#toBeReported.splice(0)) {
       const isReported = this.#suspicious.has(fingerprintOf(refreshToken))
-      // A reset explains a refusal.
+      // A reset explains a rejection.
       const isExplained = generation !== this.generation && !this.closed
       this.#promises.must(isReported || isExplained, 'a live refresh token that is refused is reported')
     }

@@ -139,7 +139,7 @@ describe('given any failed exchange', () => {
     ))
 })
 
-describe('given any refused refresh token', () => {
+describe('given any rejected refresh token', () => {
   const refusals = fc.record({
     remainingMs: fc.option(fc.integer({ min: -10_000, max: 10_000 }), { nil: undefined }),
     uncertaintyMs: fc.integer({ min: 2_000, max: 9_000 }),

@@ -2,7 +2,7 @@ import { TokenError, type TokenGrant, type TokenSource } from '../../src/index.t
 import { person } from '../../src/login/index.ts'
 import type { Person } from './login-course.ts'
 
-/** One login of a person. */
+/** One login of a user. */
 export interface Session {
   readonly who: Person
   readonly number: number

@@ -58,7 +58,7 @@ class LastLoginVoyage {
   readonly #places: readonly Place[]
   readonly #unhandled: unknown[]
   readonly #stood: Stood
-  /** What may stand. There is more than one where the same person has logged in twice, and one of the two logins ends. */
+  /** What may stand. There is more than one where the same user has logged in twice, and one of the two logins ends. */
   #last: readonly (Session | undefined)[] = [undefined]
   #isUntold = false
   /** Where somebody logged in last. */
@@ -218,7 +218,7 @@ class LastLoginVoyage {
     if (has === undefined) return
     this.#last = this.#last.flatMap((last) => {
       if (last === undefined || last === has) return [undefined]
-      // The store may count two logins of the same person as one.
+      // The store may count two logins of the same user as one.
       return has === 'unknown' || last.who === has.who ? [last, undefined] : [last]
     })
   }

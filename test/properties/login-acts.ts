@@ -51,8 +51,8 @@ export class LoginActs {
   #maySurvive(began: Act, last: Act): boolean {
     if (began === last) return true
     if (began.at !== last.at && !this.#isBefore(began, last)) return true
-    // Somebody may log out before the manager has heard of a login elsewhere: that login stays. If the same person has logged in there, it is another login
-    // only if somebody else's may have been between the two.
+    // Somebody may log out before the manager has heard of a login elsewhere: that login stays. If the same user has logged in there, it is another login
+    // only if another user's may have been between the two.
     const { login } = began
     const own = this.#acts.findLast((act) => act.at === last.at && act.login === login)?.place ?? 0
     const isBetween = (act: Act) => act.login !== login && act.place < began.place && !((act.endedAt ?? Infinity) < own)

@@ -23,9 +23,9 @@ export type LoginAct =
   | { readonly act: 'attach'; readonly at: Which; readonly on: Which }
   | { readonly act: 'detach'; readonly on: Which }
   | ({ readonly act: 'request'; readonly times: number } & Asked)
-  /** The API refuses the token that this manager holds. */
+  /** The API rejects the token that this manager holds. */
   | { readonly act: 'refuse'; readonly at: Which }
-  /** How the next token calls end. */
+  /** How the next token requests end. */
   | { readonly act: 'service'; readonly ends: End; readonly times: number; readonly takesMs: number }
   /** late: its answers come too late; delayed: it executes steps too late. `at`: for this manager alone. */
   | { readonly act: 'register'; readonly is: (typeof REGISTERS)[number]; readonly at?: Which | undefined }

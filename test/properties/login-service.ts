@@ -4,10 +4,10 @@ import { type LoginLayer, person, session } from '../../src/login/index.ts'
 
 export const ACCESS_MS = 60_000
 
-/** One login of a person at the service. Its refresh token rotates; the whole session ends if a used one comes again. */
+/** One login of a user at the service. Its refresh token rotates; the whole session ends if a used one comes again. */
 interface Session {
   readonly who: Person
-  /** Which login this is: a person whom the service names is always the same one. */
+  /** Which login this is: a user whom the service names is always the same one. */
   readonly login: string
   refreshToken: string | undefined
   readonly accessTokens: Set<string>
@@ -15,7 +15,7 @@ interface Session {
   isUnclear?: true
 }
 
-/** A service of several people, and the API that takes their tokens. */
+/** A service of several users, and the API that takes their tokens. */
 export class LoginService implements TokenSource {
   readonly id = 'two-logins'
   readonly login: LoginLayer = person
@@ -27,7 +27,7 @@ export class LoginService implements TokenSource {
 
   obtain: TokenSource['obtain'] = () => Promise.reject(new Error('a login is never obtained'))
 
-  /** @returns How a token call ends, when its time has passed. */
+  /** @returns How a token request ends, when its time has passed. */
   protected async next(clock: Clock): Promise<End> {
     const { ends, takesMs } = this.script.shift() ?? { ends: 'accepted', takesMs: 0 }
     if (takesMs > 0) await new Promise<void>((resolve) => clock.setTimer(resolve, takesMs))

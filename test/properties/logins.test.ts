@@ -83,7 +83,7 @@ describe('given three managers of a store that may fail for one of them alone, l
   })
 })
 
-describe('given a login that the store could not be told, and a request of it that the API refuses', () => {
+describe('given a login that the store could not be told, and a request of it that the API rejects', () => {
   const told = async (...acts: LoginAct[]) => {
     const sent = nothingSent()
     const commands = acts.map((what) => ({ what, turns: undefined }))

@@ -32,7 +32,7 @@ export interface Asked {
   readonly to: Where
   readonly hops: readonly Hop[]
   readonly cut: (Cut & { readonly hop: number }) | undefined
-  /** The API refuses the first token. */
+  /** The API rejects the first token. */
   readonly isRejected: boolean
   /** Turns of the event loop before it is sent. */
   readonly turns: number

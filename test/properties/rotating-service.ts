@@ -19,7 +19,7 @@ export interface Behaviour {
   readonly leftMs?: number | undefined
 }
 
-/** `acts`: the service issues a pair, and the presented refresh token is spent, whatever answer the caller gets. */
+/** `acts`: the service issues a token set, and the presented refresh token is spent, whatever answer the caller gets. */
 const ENDINGS = {
   accepted: { acts: true, outcome: 'accepted' },
   'accepted without a refresh token': { acts: true, outcome: 'accepted' },
@@ -64,7 +64,7 @@ export interface IssuedRefresh {
   readonly expiresAt: number
   /** Not spent by anybody. */
   good: boolean
-  /** Spent by somebody else. */
+  /** Spent by another user. */
   stolen: boolean
   readonly presentations: Exchange[]
 }

@@ -107,7 +107,7 @@ describe('given a record in a register that may have lost writes (R1)', () => {
     expect(world.granted()).toMatchObject({ presentable, isDoubted: !presentable })
   })
 
-  it('when a new pair comes in the new epoch, then it is presentable', () => {
+  it('when a new token set comes in the new epoch, then it is presentable', () => {
     const world = World.withPair()
     world.state = { ...world.state!, epoch: 'one' }
     world.epoch = 'two'
@@ -123,7 +123,7 @@ describe('given a clock of the store that is set back by an hour (R2, F178)', ()
     expect(world.acquire('b')).toMatchObject({ tokens: { accessRemainingMs: 0, refreshRemainingMs: HOUR } })
   })
 
-  it('then a claim stands in the way of nobody, and leaves its refresh token in doubt', () => {
+  it('then a lease stands in the way of nobody, and leaves its refresh token in doubt', () => {
     const world = World.withPair()
     world.granted()
     world.now -= HOUR
@@ -163,7 +163,7 @@ describe('given two claims, the first of which ran out (R3)', () => {
     return { world, first, second: world.granted('b') }
   }
 
-  it('when the later one is settled first, then the pair of the earlier one is dropped, and its owner gets the stored one', () => {
+  it('when the later one is settled first, then the token set of the earlier one is dropped, and its owner gets the stored one', () => {
     const { world, first, second } = two()
     world.accept(second, 3)
     expect(world.accept(first, 2)).toMatchObject({ accessToken: 'access-3', version: 2 })
@@ -184,7 +184,7 @@ describe('given two claims, the first of which ran out (R3)', () => {
     expect(world.accept(first, 2)).toMatchObject({ accessToken: 'access-4' })
   })
 
-  it('when the record was lost and nothing came since, then its pair is stored, newer than any that its owner has seen', () => {
+  it('when the record was lost and nothing came since, then its token set is stored, newer than any that its owner has seen', () => {
     const { world, second } = two()
     world.state = undefined
     expect(world.accept(second, 3)).toMatchObject({ version: 2 })
@@ -201,7 +201,7 @@ describe('given two claims, the first of which ran out (R3)', () => {
     expect(world.accept(second, 3)).toMatchObject({ accessToken: 'access-5' })
   })
 
-  it('when the record is cleared within the millisecond of a claim, then the owner of that claim is told', () => {
+  it('when the record is cleared within the millisecond of a lease, then the owner of that claim is told', () => {
     const { world, second } = two()
     world.clear()
     expect(world.release(second, { fate: 'keep' }).contested).toBe(true)
@@ -272,7 +272,7 @@ describe('given a login whose step had no answer, and is about to be repeated', 
     expect([8, 9].map((times) => isStored(after(times)))).toEqual([false, true])
   })
 
-  it('when the record has it, and this owner alone has renewed it, then the new pair is stored, and the login has not ended', () => {
+  it('when the record has it, and this owner alone has renewed it, then the new token set is stored, and the login has not ended', () => {
     const past = { sinceMs: NOW - loginAt, seenVersion: 0, isLogin: true, now: loginAt }
     const { state } = adoptAgain(this_, 0, { ...pair(2), loginId: 'this' }, { now: NOW }, past)
     expect(state).toMatchObject({ loginId: 'this', adoptedAt: loginAt, ended: [], pair: { accessToken: 'access-2' } })
@@ -315,7 +315,7 @@ describe('given a logout whose step had no response, and is repeated', () => {
 })
 
 describe('given an exchange beside which another may have been in flight (R4)', () => {
-  it('when a claim ran out unsettled before, then the pair is marked', () => {
+  it('when a lease ran out unsettled before, then the token set is marked', () => {
     const world = World.withPair()
     world.granted('a')
     world.now += TTL_MS
@@ -323,7 +323,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.granted('c').overlapped).toBe(true)
   })
 
-  it('when that owner comes late, then its pair is marked, and so is the one that replaces it', () => {
+  it('when that owner comes late, then its token set is marked, and so is the one that replaces it', () => {
     const world = World.withPair()
     const first = world.granted('a')
     world.now += TTL_MS
@@ -334,7 +334,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.state!.pair!.overlapped).toBe(true)
   })
 
-  it('when the other was claimed before the record was lost, then the pair is marked as soon as its owner comes', () => {
+  it('when the other was claimed before the record was lost, then the token set is marked as soon as its owner comes', () => {
     const world = World.withPair()
     const first = world.granted('a')
     world.state = undefined
@@ -346,7 +346,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.granted('c', 1).overlapped).toBe(true)
   })
 
-  it('when an earlier claim ends beside a later one, then the pair of the later one is marked, once', () => {
+  it('when an earlier claim ends beside a later one, then the token set of the later one is marked, once', () => {
     const world = World.withPair()
     const first = world.granted('a')
     world.now += TTL_MS
@@ -371,7 +371,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.state).toMatchObject({ overlaps: false, pair: { accessToken: 'access-3', overlapped: true } })
   })
 
-  it('when a later fence is lower, because the record was lost and its clock set back, then its owner still settles its claim', () => {
+  it('when a later fence is lower, because the record was lost and its clock set back, then its owner still settles its lease', () => {
     const world = World.withPair()
     const first = world.granted('a')
     world.state = undefined
@@ -383,7 +383,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.state).not.toHaveProperty('claim')
   })
 
-  it('when a claim is settled a second time, and another one is in flight, then nothing is marked', () => {
+  it('when a lease is settled a second time, and another one is in flight, then nothing is marked', () => {
     const world = World.withPair()
     const first = world.granted('a')
     world.accept(first, 2)
@@ -404,7 +404,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.granted('c', 3).overlapped).toBe(isMarked)
   })
 
-  it('when it is made without the record, then the pair is marked, and the next one, and none after that', () => {
+  it('when it is made without the record, then the token set is marked, and the next one, and none after that', () => {
     const world = World.withPair()
     world.overlap()
     const marks = [2, 3, 4].map((n) => {
@@ -415,7 +415,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(marks).toEqual([true, true, false])
   })
 
-  it('when its owner tells of it with a claim, then the stored pair is marked, and the next one', () => {
+  it('when its owner tells of it with a lease, then the stored pair is marked, and the next one', () => {
     const world = World.withPair()
     const { state, result: answer } = acquire(
       world.state,
@@ -428,7 +428,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.granted('c').overlapped).toBe(true)
   })
 
-  it('when it is made without the record while a claim is out, then who settles it is told', () => {
+  it('when it is made without the record while a lease is out, then who settles it is told', () => {
     const world = World.withPair()
     expect(world.release(world.granted('b'), { fate: 'keep' }).contested).toBe(false)
     const lease = world.granted('b')
@@ -459,7 +459,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.granted().overlapped).toBe(true)
   })
 
-  it('when no other was in flight, then the pair is not marked, even after one that was', () => {
+  it('when no other was in flight, then the token set is not marked, even after one that was', () => {
     const world = World.withPair()
     expect(world.granted().overlapped).toBe(false)
     world.now += TTL_MS
@@ -468,7 +468,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.granted('b').overlapped).toBe(false)
   })
 
-  it('when the earlier claim was settled, then the pair is not marked', () => {
+  it('when the earlier claim was settled, then the token set is not marked', () => {
     const world = World.withPair()
     world.release(world.granted('a'), { fate: 'keep', shared: { kind: 'retry', ms: 500 } })
     world.now += 1_500
@@ -477,7 +477,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
   })
 })
 
-describe('given a claim, when it is settled twice', () => {
+describe('given a lease, when it is settled twice', () => {
   it('then a second acceptance changes nothing', () => {
     const world = World.withPair()
     const granted = world.granted()
@@ -530,7 +530,7 @@ describe('given a state, when it is asked how long it is of use', () => {
     expect(world.acquire('b')).toMatchObject({ kind: 'cooling', coolDown: { ms: Infinity } })
   })
 
-  it('then a pair without a refresh token is of use as long as its access token', () => {
+  it('then a token set without a refresh token is of use as long as its access token', () => {
     const world = World.withPair()
     const alone = { ...world.state!.pair!, refreshToken: undefined, refreshMs: undefined }
     expect(keptMs({ ...world.state!, pair: alone }, NOW)).toBe(60_000)
@@ -553,7 +553,7 @@ describe('given an owner that has died in its exchange (F245)', () => {
   const claimOf = (world: World, others: Others) =>
     acquire(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, others }, world).result
 
-  it('when another owner knows that, then it is granted the claim, and the refresh token is in doubt', () => {
+  it('when another owner knows that, then it is granted the lease, and the refresh token is in doubt', () => {
     const world = World.withPair()
     world.granted('a')
     expect(claimOf(world, {})).toEqual({ kind: 'busy', remainingMs: TTL_MS, by: 'a' })
@@ -568,7 +568,7 @@ describe('given an owner that has died in its exchange (F245)', () => {
   })
 })
 
-describe('given rules that hold also beside a claim', () => {
+describe('given rules that hold also beside a lease', () => {
   it('when a record with a settled claim is read in another epoch, then its refresh token is not presented (R1)', () => {
     const world = World.withPair()
     world.state = { ...world.state!, epoch: 'one' }

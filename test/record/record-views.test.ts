@@ -14,7 +14,7 @@ const PAIR: Pair = {
 const { refreshToken: _, ...WITHOUT } = PAIR
 const DOUBTED: Pair = { ...PAIR, doubtAt: NOW - 5_000 }
 
-describe('given the pair of a record, when an owner asks whether its refresh token may be presented (R8)', () => {
+describe('given the token set of a record, when an owner asks whether its refresh token may be presented (R8)', () => {
   const YES = { presentable: true, isDoubted: false }
   const NO = { presentable: false, isDoubted: false }
 
@@ -44,13 +44,13 @@ describe('given the pair of a record, when an owner asks whether its refresh tok
     expect(presentableIn(pair, terms, NOW)).toStrictEqual(expected)
   })
 
-  it('when it was refused in unknown words, then the answer says since when', () => {
+  it('when it was rejected in unknown words, then the answer says since when', () => {
     const unclear = { at: NOW - 7_000, says: 'it', times: 2 }
     expect(presentableIn({ ...PAIR, unclear }, {}, NOW)).toMatchObject({ unclear: { says: 'it', sinceMs: 7_000 } })
   })
 })
 
-it('given a record without a pair, when an owner asks why, then it says: lost, logged out, or none yet', () => {
+it('given a record without a token set, when an owner asks why, then it says: lost, logged out, or none yet', () => {
   const of = (version: number, clearedFence: number) => ({ version, clearedFence }) as RecordState
   expect([whyMissing(of(1, 9), 2), whyMissing(of(2, 9), 2), whyMissing(of(2, 0), 2)]).toEqual([
     ...['lost', 'logged-out', 'none-yet'],

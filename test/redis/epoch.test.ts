@@ -50,7 +50,7 @@ describeRedis('given a Redis that loses writes', () => {
     await replica.stop()
   })
 
-  it('when an owner that has seen the epoch before meets the new one, then its claim is not stored, and its refresh token is in doubt (F236)', async () => {
+  it('when an owner that has seen the epoch before meets the new one, then its lease is not stored, and its refresh token is in doubt (F236)', async () => {
     const server = await startRedis()
     const [first, second] = [await world.start({ url: server.url }), await world.start({ url: server.url })]
     await first.tokens.getAccessToken()
@@ -98,7 +98,7 @@ describeRedis('given a Redis that loses writes', () => {
     expect((await infos()) - before).toBe(5 + 1)
   })
 
-  it('when a claim is settled in another epoch, then only that step is stored there (F236, F303)', async () => {
+  it('when a lease is settled in another epoch, then only that step is stored there (F236, F303)', async () => {
     const server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] })
     const register = redisRegister(await world.connect(server.url))
     const { epoch } = await register.read('{key}')
@@ -111,7 +111,7 @@ describeRedis('given a Redis that loses writes', () => {
     await server.stop()
   })
 
-  it('when Redis restarts during an exchange, then its pair serves, and its refresh token is in doubt (F236, F303)', async () => {
+  it('when Redis restarts during an exchange, then its token set serves, and its refresh token is in doubt (F236, F303)', async () => {
     const server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] })
     const [first, second] = [await world.start({ url: server.url }), await world.start({ url: server.url })]
     const gate = held(() => world.source.grant())

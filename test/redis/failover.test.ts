@@ -18,7 +18,7 @@ async function follow(replica: RedisServer, master: RedisServer): Promise<void> 
 describeRedis('given twenty logins in a Redis, and a replica that lacks the last write of each', () => {
   const world = new World()
 
-  it('when the master dies and the replica takes over, then none of them is lost, and who waits is served within 2 s of the look of the process that has the pair (F349)', async () => {
+  it('when the master dies and the replica takes over, then none of them is lost, and who waits is served within 2 s of the look of the process that has the token set (F349)', async () => {
     const [master, replica] = [await startRedis(), await startRedis()]
     await follow(replica, master)
     const { clock } = world

@@ -156,11 +156,11 @@ export class Fleet {
   readonly #suspicious = new Map<string, number>()
   #waiting = 0
   #exchanging = 0
-  /** The record was lost, so no process can tell an innocent refusal any more. */
+  /** The record was lost, so no process can tell an innocent rejection any more. */
   #lost = false
-  /** Redis did not always answer, so two processes may report the same refusal. */
+  /** Redis did not always answer, so two processes may report the same rejection. */
   #cut = false
-  /** A process was frozen, so its claim may have expired meanwhile. */
+  /** A process was frozen, so its lease may have expired meanwhile. */
   #stalled = false
 
   constructor(send: Send, prefix: string, scripts: Scripts) {

@@ -7,7 +7,7 @@ import { changedState, World } from './world.ts'
 const keysOf = (...ids: string[]) =>
   ids.map((id) => ({ id, key: Uint8Array.from({ length: 32 }, (_, index) => index + id.charCodeAt(1)) }))
 
-describeRedis('given something else in the place of the record', () => {
+describeRedis('given something else instead of the record', () => {
   const world = new World()
 
   /** Puts `value` under the key of the account. */
@@ -169,7 +169,7 @@ describeRedis('given something else in the place of the record', () => {
     expect(told.suspicious).toEqual([])
   })
 
-  it('when an older copy is restored while a renewal is under way, then the new pair is stored over it (F139)', async () => {
+  it('when an older copy is restored while a renewal is in flight, then the new token set is stored over it (F139)', async () => {
     const { tokens } = await seed()
     const copy = (await world.stored())[0]![1]
     await tokens.renew()

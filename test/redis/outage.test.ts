@@ -101,7 +101,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     await proxy.stop()
   })
 
-  it('when the new pair is stored but the reply is lost, then it serves here and is adopted there (F134)', async () => {
+  it('when the new token set is stored but the reply is lost, then it serves here and is adopted there (F134)', async () => {
     const proxy = await startProxy(world.server.port)
     const [first, other] = [await world.start({ url: proxy.url }), await world.start()]
     await first.tokens.getAccessToken()
@@ -160,7 +160,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     await proxy.stop()
   })
 
-  it('when the holder stalls beyond its claim, then another obtains, and the holder adopts (F136)', async () => {
+  it('when the holder stalls beyond its lease, then another obtains, and the holder adopts (F136)', async () => {
     const [holder, other] = [await world.start(), await world.start()]
     await holder.tokens.getAccessToken()
     await other.tokens.getAccessToken()
@@ -181,7 +181,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     expect(holder.told.suspicious).toEqual([])
   })
 
-  it('when the claim is deleted, then the refresh token in flight is presented by nobody else (F137, F138)', async () => {
+  it('when the lease is deleted, then the refresh token in flight is presented by nobody else (F137, F138)', async () => {
     const [holder, other] = [await world.start(), await world.start()]
     await holder.tokens.getAccessToken()
     await other.tokens.getAccessToken()

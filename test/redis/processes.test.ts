@@ -15,7 +15,7 @@ describeRedis('given twenty processes that share one token', () => {
   })
 
   it(
-    'when the one that renews is killed or frozen at ten random steps, then nobody else notices, and thirty busy ones that start cold make three token calls at most (F136, F176, P19, P20)',
+    'when the one that renews is killed or frozen at ten random steps, then nobody else notices, and thirty busy ones that start cold make three token requests at most (F136, F176, P19, P20)',
     async () => {
       // The bundle has the main entry and Redis, and PostgreSQL is promoted by hand.
       const args = ['--rounds', String(ROUNDS), '--seconds', '0', '--promotions', '0', '--seed', String(seed)]

@@ -36,7 +36,7 @@ describeRedis('given a Redis that does not keep its promises', () => {
     await server.stop()
   })
 
-  it('when its clock is set back by an hour under load, then nobody gets an expired token or waits longer than a claim (F178)', async () => {
+  it('when its clock is set back by an hour under load, then nobody gets an expired token or waits longer than a lease (F178)', async () => {
     const { clock, source } = world
     let setBackMs = 0
     let inFlight = 0
@@ -94,7 +94,7 @@ describeRedis('given a Redis that does not keep its promises', () => {
     }
 
     await load(40)
-    // The process that renews dies during its claim. The others judge the claim by a clock that is set back by an hour.
+    // The process that renews dies during its lease. The others judge the lease by a clock that is set back by an hour.
     const never = held(() => source.grant())
     source.script.push(never.answer)
     const callsBefore = source.calls.length

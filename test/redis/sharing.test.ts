@@ -107,7 +107,7 @@ describeRedis('given processes that share', () => {
     expect(await third.tokens.getAccessToken()).toBe('access-1')
   })
 
-  it('when one is reset and asked at once, then its new pair is stored, for it was claimed after the reset', async () => {
+  it('when one is reset and asked at once, then its new token set is stored, for it was claimed after the reset', async () => {
     const [first, second] = [await world.start(), await world.start()]
     await first.tokens.getAccessToken()
     await second.tokens.getAccessToken() // the second process adopts, so it has settled nothing yet

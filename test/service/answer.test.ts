@@ -17,7 +17,7 @@ async function expectUnusable(body: unknown, why: RegExp): Promise<void> {
   expect(error.cause).toBeUndefined()
 }
 
-describe('given the answer of the specification', () => {
+describe('given the response of the specification', () => {
   it('when it is read, then token and lifetime come and nothing is reported', async () => {
     expect(await reading(grantText())).toEqual({
       grant: { accessToken: 'issued-token', accessLifetimeMs: 3_599_000 },
@@ -88,12 +88,12 @@ describe('given expires_in', () => {
     )
   })
 
-  it('when it is beyond what milliseconds can count, then the answer is refused', async () => {
+  it('when it is beyond what milliseconds can count, then the answer is rejected', async () => {
     await expectUnusable(grantText({ expires_in: '1e308' }), /must be a positive number of seconds/)
   })
 
   it.each(['NaN', 'Infinity', '060', '0x3c', '+60', '.5', '60.', 'undefined'])(
-    'when it is %s, which is not JSON, then the answer is refused',
+    'when it is %s, which is not JSON, then the answer is rejected',
     async (text) => {
       await expectUnusable(grantText({ expires_in: text }), /it is not JSON; check baseUrl$/)
     },
@@ -109,7 +109,7 @@ describe('given access', () => {
   )
 
   it.each([undefined, 'null', '""', '5', '0', 'true', '{}', '[]', '["a"]', '{"token":"a"}'])(
-    'when it is %s, then the answer is refused (F64)',
+    'when it is %s, then the answer is rejected (F64)',
     async (text) => {
       await expectUnusable(
         grantText({ access: text }),
@@ -125,7 +125,7 @@ describe('given access', () => {
     await expectUnusable(grantText({ access: JSON.stringify(token) }), /visible ASCII characters$/)
   })
 
-  it('when it is a megabyte long, then the answer is refused (F64)', async () => {
+  it('when it is a megabyte long, then the answer is rejected (F64)', async () => {
     await expectUnusable(grantText({ access: `"${'x'.repeat(1_000_000)}"` }), / than 65536 bytes$/)
   })
 })

@@ -27,7 +27,7 @@ describe.each(ADAPTERS)('given a service that cannot be reached, and the %s adap
   })
 
   it('when its name does not exist, then nothing was sent', async () => {
-    // The resolver refuses such a long label without a query, so the test needs no network.
+    // The resolver rejects such a long label without a query, so the test needs no network.
     const error = await failureOf(obtain(sourceAt(`https://${'a'.repeat(64)}.invalid`, { adapter })))
     expect(error).toMatchObject(notSent)
     expect(error.message).toMatch(/ could not be reached \((ENOTFOUND|EAI_AGAIN)\): unknown host: check /)
@@ -128,7 +128,7 @@ describe.each(ADAPTERS)('given a connection that breaks, and the %s adapter', (a
     expect(await failureOf(obtain(sourceAt(origin, { adapter })))).toMatchObject(unknown)
   })
 
-  it('when a body without length ends early, then the answer is refused', async () => {
+  it('when a body without length ends early, then the answer is rejected', async () => {
     const { origin } = await serveScripts([[...read, send(`${head(200)}Connection: close\r\n\r\n${half}`), FIN]])
     const error = await failureOf(obtain(sourceAt(origin, { adapter })))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown' })

@@ -35,7 +35,7 @@ describe('given a service on loopback that writes down what it gets', () => {
     })
 
   it.each(['http', 'fetch'])(
-    'when a pair is obtained and refreshed over %s, then the two documents of the specification are sent',
+    'when a token set is obtained and refreshed over %s, then the two documents of the specification are sent',
     async (adapter) => {
       const { origin, seen } = await recording()
       const desk = openDesk({ baseUrl: `${origin}/api/`, transport: { adapter } })
@@ -209,7 +209,7 @@ describe('given credentials, tokens and a tag that are marked (P15)', () => {
     expect([what, CANARY.exec(text), text.includes(TAG)]).toEqual([what, null, false])
   }
 
-  it('when an answer that refuses quotes all of it, then the error shows none', async () => {
+  it('when an answer that rejects quotes all of it, then the error shows none', async () => {
     for (const status of [307, 400, 401, 403, 404, 410, 425, 429, 503, 600])
       for (const exchange of ['obtain', 'refresh'] as const)
         await expectSilent(`${exchange} ${status}`, exchange, async (config) => {

@@ -54,7 +54,7 @@ async function refreshing(text: string, options: object = {}, headers: Record<st
   return desk
 }
 
-/** Expects that the whole answer is refused, so that no part of it is used. */
+/** Expects that the whole answer is rejected, so that no part of it is used. */
 async function expectDistrusted(exchange: Promise<unknown>, why = /: meta\./): Promise<void> {
   expect(await failureOf(exchange)).toMatchObject({
     message: expect.stringMatching(why),
@@ -74,7 +74,7 @@ async function expectUnusable(exchange: Promise<unknown>, why: RegExp): Promise<
 const meta = (changes: Record<string, string | undefined>) => ({ meta: metaText(stamp(NOW), 'refresh-1', changes) })
 
 describe('given an obtain answer that is rightly signed', () => {
-  it('when it is as the specification shows it, then the pair and both lifetimes come', async () => {
+  it('when it is as the specification shows it, then the token set and both lifetimes come', async () => {
     const desk = obtaining(obtainText())
     expect(await desk.obtain()).toEqual(PAIR)
     expect(desk.reports).toEqual([])
@@ -134,7 +134,7 @@ describe('given an obtain answer that is rightly signed', () => {
     }
   })
 
-  it('when refresh_expired_at cannot be read, then the pair is used, its end unknown and reported (F70)', async () => {
+  it('when refresh_expired_at cannot be read, then the token set is used, its end unknown and reported (F70)', async () => {
     for (const text of [undefined, 'null', '""', '"garbage"', '"2026-02-30T00:00:00Z"', '1767225660', '{}']) {
       const desk = obtaining(obtainText({ attributes: { refresh_expired_at: text } }))
       expect([await desk.obtain(), desk.reports]).toEqual([PAIR_OF_UNKNOWN_END, [odd('refresh_expired_at')]])
@@ -205,14 +205,14 @@ describe('given an obtain answer that is rightly signed', () => {
   })
 
   it.each(['"errors":[{"code":"2006"}]', '"error":"odd"'])(
-    'when it has %s beside the pair, then it is refused (F60)',
+    'when it has %s beside the token set, then it is rejected (F60)',
     async (member) => {
       const text = obtainText().replace('{', `{${member},`)
       await expectUnusable(obtaining(text).obtain(), /has errors although its status is a success$/)
     },
   )
 
-  it('when it is not wrapped in data, then it is refused: only refresh answers are bare', async () => {
+  it('when it is not wrapped in data, then it is rejected: only refresh answers are bare', async () => {
     const bare = pairText().replace('{', `{"meta":${metaText(stamp(NOW))},`)
     await expectUnusable(obtaining(bare).obtain(), / data must be an object; ask the operator/)
   })
@@ -362,14 +362,14 @@ describe('given an obtain answer that is not rightly signed', () => {
     ['its zone and the whole fraction', stamp(NOW + HOUR), 8],
     ['a zone of another spelling', '2026-01-01 04:00:00.000000+0300', 5],
   ])(
-    'when an attacker moves %s into the first refresh token of all, then that is refused (F88, F230)',
+    'when an attacker moves %s into the first refresh token of all, then that is rejected (F88, F230)',
     async (_, signedTime, moved) => {
       await expectDistrusted(obtaining(withMoved(signedTime, moved)).obtain(), /characters may have been moved$/)
     },
   )
 
   it.each([0, 1])(
-    'when an attacker moves the zone once one was seen, then it is refused, also after %d resets (F88, F230)',
+    'when an attacker moves the zone once one was seen, then it is rejected, also after %d resets (F88, F230)',
     async (resets) => {
       const desk = obtaining(obtainText())
       await desk.obtain()
@@ -392,14 +392,14 @@ describe('given an obtain answer that is not rightly signed', () => {
     expect(await next('2026-01-01T03:00:05+0300')).toEqual(PAIR)
   })
 
-  it('when an answer with a zone was refused, then it does not count as one that was seen (F230)', async () => {
+  it('when an answer with a zone was rejected, then it does not count as one that was seen (F230)', async () => {
     const desk = obtaining(obtainText({ meta: metaText(stamp(NOW), 'another') }))
     await expectDistrusted(desk.obtain())
     answer('obtain', obtainText({ meta: metaText('2026-01-01 00:00:00') }))
     expect(await desk.obtain()).toEqual(PAIR)
   })
 
-  it('when the credentials are composed and the signer decomposes them, then it is refused (F90)', async () => {
+  it('when the credentials are composed and the signer decomposes them, then it is rejected (F90)', async () => {
     const composed = { login: 'clé', password: 'sécret' }
     const decomposed = { login: 'cle\u0301', password: 'se\u0301cret' }
     const signedBy = (signer: typeof composed) => obtainText({ meta: metaText(time, 'refresh-1', {}, signer) })
@@ -470,7 +470,7 @@ describe('given a source that has accepted an answer of noon', () => {
     expect(await desk.obtain()).toEqual(PAIR)
   })
 
-  it('when a forged answer of tomorrow was refused, then those of today are accepted still', async () => {
+  it('when a forged answer of tomorrow was rejected, then those of today are accepted still', async () => {
     const desk = await atNoon()
     const tomorrow = stamp(noon + 24 * HOUR)
     answer('obtain', obtainText({ meta: metaText(tomorrow, 'refresh-1', {}, { ...account, password: 'x' }) }))
@@ -520,7 +520,7 @@ describe('given a service whose clock was an hour ahead', () => {
     ['minutes apart', 0, 600_000],
     ['seconds apart, and hours old', HOUR / 2, 5_000],
   ])(
-    'when two answers that were captured %s are replayed at their own pace, then they are refused (F232)',
+    'when two answers that were captured %s are replayed at their own pace, then they are rejected (F232)',
     async (_, ageMs, apartMs) => {
       const desk = await anHourAhead()
       const adapted = { Date: httpDate(desk.clock.wallNow() - ageMs) }
@@ -534,7 +534,7 @@ describe('given a service whose clock was an hour ahead', () => {
     },
   )
 
-  it('when one captured answer is replayed, however often, then it is refused (F79, F165)', async () => {
+  it('when one captured answer is replayed, however often, then it is rejected (F79, F165)', async () => {
     const desk = await anHourAhead()
     const captured = desk.clock.wallNow()
     for (const ms of [250, 500, 0, 5_000, 60_000]) {
@@ -544,7 +544,7 @@ describe('given a service whose clock was an hour ahead', () => {
     }
   })
 
-  it('when two captured answers are replayed at another pace, or in another order, then they are refused (F165)', async () => {
+  it('when two captured answers are replayed at another pace, or in another order, then they are rejected (F165)', async () => {
     const desk = await anHourAhead()
     const captured = desk.clock.wallNow()
     for (const later of [0, 60_000, 0, 60_000]) {
@@ -640,7 +640,7 @@ describe('given a refresh answer', () => {
     expect(desk.reports).toEqual([])
   })
 
-  it('when its meta does not prove it, then it is refused whole (F67)', async () => {
+  it('when its meta does not prove it, then it is rejected whole (F67)', async () => {
     for (const text of [
       metaText(later, 'refresh-2', { sign: `"${'0'.repeat(64)}"` }),
       metaText(later, 'refresh-1'),
@@ -699,7 +699,7 @@ describe('given a refresh answer', () => {
     expect(await (await refreshing(pairText())).refresh()).toEqual(PAIR)
   })
 
-  it('when refresh_expired_at cannot be read, then the pair is used, its end unknown and reported (F70)', async () => {
+  it('when refresh_expired_at cannot be read, then the token set is used, its end unknown and reported (F70)', async () => {
     const desk = await refreshing(pairText({ refresh_expired_at: '"garbage"' }))
     expect(await desk.refresh()).toEqual(PAIR_OF_UNKNOWN_END)
     expect(desk.reports).toEqual([odd('refresh_expired_at')])
@@ -740,7 +740,7 @@ describe('given clocks that differ', () => {
   })
 
   it.each([-HOUR, 0, HOUR])(
-    'when ours is %d ms ahead and a pair is refreshed later, then the last meta.time is carried forward (F14)',
+    'when ours is %d ms ahead and a token set is refreshed later, then the last meta.time is carried forward (F14)',
     async (ms) => {
       const desk = obtaining(obtainText())
       desk.clock.stepWall(ms)
@@ -820,7 +820,7 @@ describe('given answers that take five seconds (F19)', () => {
     const desk = openDesk()
     slowly(desk, 'obtain', obtainText({ now: NOW + 5 * SECOND }))
     expect(await desk.obtain()).toEqual(PAIR)
-    // The source sends the refresh when its reading of the service's clock is 10 s, and the pair is issued at 10 s.
+    // The source sends the refresh when its reading of the service's clock is 10 s, and the token set is issued at 10 s.
     slowly(desk, 'refresh', pairText({}, NOW + 10 * SECOND))
     expect(await desk.refresh()).toEqual(PAIR)
   })
@@ -925,7 +925,7 @@ describe('given a function that provides credentials', () => {
     await expectDistrusted(desk.obtain())
   })
 
-  it('when its answer is changed while the call is under way, then what was sent is what verifies (F92)', async () => {
+  it('when its answer is changed while the call is in flight, then what was sent is what verifies (F92)', async () => {
     const given = { ...account }
     const adapter: AxiosAdapter = async (config) => {
       Object.assign(given, { login: 'changed', password: 'changed' })
@@ -965,7 +965,7 @@ describe('given a function that provides credentials', () => {
     expect(error.message).toMatch(/ could not be verified: the credentials function failed$/)
   })
 
-  it('when it fails once a refresh has been answered, and nothing is verified, then the pair is used', async () => {
+  it('when it fails once a refresh has been answered, and nothing is verified, then the token set is used', async () => {
     const credentials = () => Promise.reject(new Error('vault sealed'))
     answer('refresh', pairText().replace('{', `{"meta":${signedBy(1)},`))
     expect(await openDesk({ credentials, verifySignature: false }).refresh()).toEqual(PAIR)
@@ -1036,7 +1036,7 @@ describe('given the simulated service', () => {
     ])
   })
 
-  it('when it corrupts a signature, then that answer is refused and the next accepted', async () => {
+  it('when it corrupts a signature, then that answer is rejected and the next accepted', async () => {
     const { service, desk } = await startedDesk()
     service.failNext('obtain', { corrupt: 'signature' })
     await expectDistrusted(desk.obtain())
@@ -1045,7 +1045,7 @@ describe('given the simulated service', () => {
     expect(service.count('obtain')).toBe(3)
   })
 
-  it('when a refresh token is used twice, then the second use is refused', async () => {
+  it('when a refresh token is used twice, then the second use is rejected', async () => {
     const { desk } = await startedDesk()
     const { refreshToken } = await desk.obtain()
     await desk.refresh(refreshToken)
@@ -1057,7 +1057,7 @@ describe('given the simulated service', () => {
     })
   })
 
-  it('when the password is wrong, then the credentials are refused', async () => {
+  it('when the password is wrong, then the credentials are rejected', async () => {
     const { service } = await startedDesk()
     const desk = openDesk({ baseUrl: service.baseUrl, ...service.login, password: 'wrong' })
     expect(await failureOf(desk.obtain())).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED', serviceCode: '2006' })

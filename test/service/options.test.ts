@@ -215,7 +215,7 @@ describe('given a base URL', () => {
     },
   )
 
-  it('when allowInsecureHttp is true, then other schemes and passwords are refused all the same', () => {
+  it('when allowInsecureHttp is true, then other schemes and passwords are rejected all the same', () => {
     const more = { allowInsecureHttp: true }
     expect(refusedBase('ftp://tokens.example', more).message).toMatch(/absolute http or https URL/)
     expect(refusedBase('http://u:p@tokens.example', more).message).toMatch(/must not carry a user or password/)

@@ -43,7 +43,7 @@ const MEMBERS = `
   }
 `
 
-/** A program that makes one token call for each member, source, adapter and moment, and prints the outcome. */
+/** A program that makes one token request for each member, source, adapter and moment, and prints the outcome. */
 const PROGRAM = `
   import http from 'node:http'
   const stolen = []

@@ -59,7 +59,7 @@ describe.each(Object.keys(sources))('given %s, and a proxy in the environment', 
   })
 
   it.each(['http://localhost:3', 'https://tokens.example'])(
-    'when the proxy answers 403 with a page in place of %s, then no credentials are refused (F225)',
+    'when the proxy returns 403 with a page in place of %s, then no credentials are rejected (F225)',
     async (origin) => {
       const proxy = await startProxy(403, '<p>Blocked by policy</p>')
       process.env.HTTP_PROXY = process.env.HTTPS_PROXY = `http://${proxy}`
@@ -83,7 +83,7 @@ describe.each(Object.keys(sources))('given %s, and a proxy in the environment', 
     )
   })
 
-  it('when the service itself refuses through the proxy, then the credentials are refused (F225)', async () => {
+  it('when the service itself rejects through the proxy, then the credentials are rejected (F225)', async () => {
     const proxy = await startProxy(401, '{"error":"invalid_client"}', 'application/json')
     process.env.HTTP_PROXY = `http://${proxy}`
     const error = await failure('http://localhost:3')

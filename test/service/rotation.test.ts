@@ -72,7 +72,7 @@ describe('given a credentials function of Variant B', () => {
     expect(told.renewalFailed).toEqual([])
   })
 
-  it('F306: when the process that finds out has adopted the pair from the store, then it knows, too; the store holds 16 bits of a hash', async () => {
+  it('F306: when the process that finds out has adopted the token set from the store, then it knows, too; the store holds 16 bits of a hash', async () => {
     const register = new MemoryRegister()
     const one = start(sharedStore(register))
     await one.tokens.getAccessToken()
@@ -87,7 +87,7 @@ describe('given a credentials function of Variant B', () => {
     expect(other.told.suspicious).toMatchObject([rotation])
   })
 
-  it('F306: when the new password is refused, too, then the verdict says so', async () => {
+  it('F306: when the new password is rejected, too, then the verdict says so', async () => {
     const { tokens, told } = start()
     await tokens.getAccessToken()
     current = after
@@ -97,7 +97,7 @@ describe('given a credentials function of Variant B', () => {
     expect(told.suspicionSettled).toMatchObject([{ verdict: 'account-rejected' }])
   })
 
-  it('F306: when the function fails after the refusal, or gives the old password, then the refusal is theft', async () => {
+  it('F306: when the function fails after the rejection, or gives the old password, then the rejection is theft', async () => {
     for (const next of [() => Promise.reject(new Error('vault is sealed')), () => ({ ...before.login })]) {
       current = before
       secret = () => ({ ...current.login })
@@ -111,8 +111,8 @@ describe('given a credentials function of Variant B', () => {
   })
 })
 
-describe('given a credentials function that hangs after a refusal', () => {
-  it('F306: when two seconds have passed, then the refusal is reported all the same', async () => {
+describe('given a credentials function that hangs after a rejection', () => {
+  it('F306: when two seconds have passed, then the rejection is reported all the same', async () => {
     const clock = manualClock()
     const tokens = managerOf(
       loginPassword({ baseUrl: BASE_URL, account: 'bakery', credentials: () => secret(), transport: { adapter } }),
@@ -144,7 +144,7 @@ describe('given a source of one’s own that says its credentials', () => {
     }
   }
 
-  it('F306: when it says nothing at the refusal, then nothing is known of a change', async () => {
+  it('F306: when it says nothing at the rejection, then nothing is known of a change', async () => {
     secrets.splice(0, 1, 'first')
     const source = new OwnSource({ pairs: true })
     const { tokens, told } = manage(source)

@@ -26,7 +26,7 @@ const answered = (status: number, body: string | Buffer = '', headers: Record<st
 describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapter', (adapter) => {
   const exchange = () => obtain(sourceAt(`${HOST}/api`, { adapter }))
 
-  it('when the service answers 200, then the token and its lifetime come', async () => {
+  it('when the service returns 200, then the token and its lifetime come', async () => {
     answered(200, grantText(), { 'Content-Type': 'application/vnd.api+json' })
     expect(await exchange()).toEqual({
       grant: { accessToken: 'issued-token', accessLifetimeMs: 3_599_000 },

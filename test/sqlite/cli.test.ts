@@ -18,19 +18,19 @@ const NOT_LOGGED_IN = { code: 1, printed: 'You are not logged in. Run: my-tool l
   const world = new CliWorld(node!)
   beforeAll(() => world.open())
   afterAll(() => world.close())
-  /** The token calls since the test began. */
+  /** The token requests since the test began. */
   let before = 0
   const calls = async () => (await world.tell<string[]>('calls')).slice(before)
   beforeEach(async () => {
     before = (await world.tell<string[]>('calls')).length
   })
 
-  it('when nobody has logged in, then it says what to run, and makes no token call', async () => {
+  it('when nobody has logged in, then it says what to run, and makes no token request', async () => {
     expect(await world.run('whoami')).toEqual(NOT_LOGGED_IN)
     expect(await calls()).toEqual([])
   })
 
-  it('when a person logs in with a browser, then another process has the login, in a file for its owner alone', async () => {
+  it('when a user logs in with a browser, then another process has the login, in a file for its owner alone', async () => {
     const login = world.start('login')
     const address = await login.printed(/^(http.*)$/m)
     // Another program of this machine does not know the state.
@@ -100,7 +100,7 @@ const NOT_LOGGED_IN = { code: 1, printed: 'You are not logged in. Run: my-tool l
     expect(await calls()).toEqual(['authorization_code', 'revoked'])
   })
 
-  it('when a person logs in by device, then the login serves', async () => {
+  it('when a user logs in by device, then the login serves', async () => {
     const login = world.start('login', '--device')
     const code = await login.printed(/enter (\S+)/)
     const address = await login.printed(/open (\S+)/)

@@ -32,7 +32,7 @@ const registerOn = (file: string, clock = manualClock()) => {
   return sqliteRegister(() => database, 100, undefined, clock)
 }
 
-/** Puts a copy in the place of a file. */
+/** Puts a copy instead of a file. */
 function replace(file: string): void {
   copyFileSync(file, `${file}.copy`)
   renameSync(`${file}.copy`, file)

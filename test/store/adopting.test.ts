@@ -167,7 +167,7 @@ describe('given tokens that are adopted, and a shared store', () => {
     expect(presentedBy(here)).toEqual(['theirs', 'refresh-1'])
   })
 
-  it('when it is out of order, and the API refuses them when it is back, then they are replaced', async () => {
+  it('when it is out of order, and the API rejects them when it is back, then they are replaced', async () => {
     const { here, breakDown } = fleet()
     breakDown(true)
     await here.tokens.adopt(GRANT)
@@ -176,7 +176,7 @@ describe('given tokens that are adopted, and a shared store', () => {
     expect(presentedBy(here)).toEqual(['theirs'])
   })
 
-  it('when the service refuses the refresh token of the earlier login after that, then the new one is presented all the same', async () => {
+  it('when the service rejects the refresh token of the earlier login after that, then the new one is presented all the same', async () => {
     const { clock, here, breakDown } = fleet()
     await here.tokens.adopt(GRANT)
     const refusal = held(failing(401))
@@ -227,7 +227,7 @@ describe('given a login that the store has not confirmed', () => {
   })
 })
 
-describe('given a source that needs a person to log in, and a shared store (F159)', () => {
+describe('given a source that needs a user to log in, and a shared store (F159)', () => {
   /** A person has logged in in another process, and this process has no token yet. */
   async function loggedIn(options: SharedStoreOptions = {}) {
     const world = fleet(options)

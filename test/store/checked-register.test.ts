@@ -128,7 +128,7 @@ describe('given a register of the user that cannot watch', () => {
     expect([await first, await waiting]).toEqual(['access-1', 'access-1'])
   })
 
-  it('when its watch is no function, then it is refused', () => {
+  it('when its watch is no function, then it is rejected', () => {
     expect(() => start(() => ({ watch: 'yes' }))).toThrow(
       new TypeError('register.watch must be a function, got string'),
     )

@@ -28,7 +28,7 @@ describe('given a refresh in flight, and another owner of the same machine', () 
     ['a login', true],
     ['a service account', false],
   ])(
-    'when the wall clock goes ahead, or the machine sleeps, then the claim does not end, and there is one exchange (F353, %s)',
+    'when the wall clock goes ahead, or the machine sleeps, then the lease does not end, and there is one exchange (F353, %s)',
     async (_, needsLogin) => {
       const { clock, source, b, served } = await refreshing(needsLogin)
       clock.stepWall(20_000)
@@ -47,7 +47,7 @@ describe('given a refresh in flight, and another owner of the same machine', () 
     expect(source.calls.map(({ refreshToken }) => refreshToken)).toEqual(['refresh-0', 'refresh-1'])
   })
 
-  it('when the other one starts after the jump, then the claim counts as expired: that owner has seen no time pass (F353)', async () => {
+  it('when the other one starts after the jump, then the lease counts as expired: that owner has seen no time pass (F353)', async () => {
     const { clock, register } = await refreshing(false)
     clock.stepWall(3_600_000)
     const { here } = twoOwners(register, clock)
@@ -67,7 +67,7 @@ describe('given a refresh in flight, and another owner of the same machine', () 
     expect(await there.acquire('other', 0, 15_000)).toMatchObject({ kind: 'granted' })
   })
 
-  it('when the clock jumps while the register is read, then the claim does not end, either (F353)', async () => {
+  it('when the clock jumps while the register is read, then the lease does not end, either (F353)', async () => {
     const clock = manualClock()
     const register = new MemoryRegister(clock)
     const { here, there } = twoOwners(register, clock)
@@ -80,7 +80,7 @@ describe('given a refresh in flight, and another owner of the same machine', () 
     expect(await there.acquire('other', 0, 15_000)).toMatchObject({ kind: 'busy', remainingMs: 15_000 })
   })
 
-  it('when the clock drifts by less than a jump, then the claim ends as it should (F353)', async () => {
+  it('when the clock drifts by less than a jump, then the lease ends as it should (F353)', async () => {
     const clock = manualClock()
     const { here, there } = twoOwners(new MemoryRegister(clock), clock)
     await here.acquire('here', 0, 15_000)

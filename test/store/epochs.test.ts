@@ -95,7 +95,7 @@ describe('given a record that was written in another epoch of the register', () 
 })
 
 describe('given an exchange whose pair was stored, and whose owner heard no answer', () => {
-  it('when an older copy of the record is put back before it stores the pair again, then its refresh token is in doubt (F236)', async () => {
+  it('when an older copy of the record is put back before it stores the token set again, then its refresh token is in doubt (F236)', async () => {
     const world = start('one')
     const { register, here, there } = world
     const claim = await world.acquire()

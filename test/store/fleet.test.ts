@@ -18,20 +18,21 @@ class Register extends MemoryRegister {
   }
 }
 
-/** Processes of one account, each with a store object of its own, and a service that accepts so many token calls a minute. */
+/** Processes of one account, each with a store object of its own, and a service that accepts so many token requests a minute. */
 function start(count: number, { perMinute = Infinity, lifetimeMs = 60 * MINUTE } = {}) {
   const clock = manualClock()
   const register = new Register(clock)
   /** When the calls of the last minute were accepted. */
   const accepted: number[] = []
   const calls: { at: number; isAccepted: boolean }[] = []
+  let issued = 0
   const obtain: TokenSource['obtain'] = async () => {
     const at = clock.monotonicNow()
     while (accepted[0]! <= at - MINUTE) accepted.shift()
     const isAccepted = accepted.length < perMinute
     if (isAccepted) accepted.push(at)
     calls.push({ at, isAccepted })
-    if (isAccepted) return { accessToken: `access-${calls.length}`, accessLifetimeMs: lifetimeMs }
+    if (isAccepted) return { accessToken: `access-${(issued += 1)}`, accessLifetimeMs: lifetimeMs }
     throw new TokenError('ERR_THROTTLED', 'answered 429', { status: 429, outcome: 'deferred' })
   }
   const source = { id: 'fleet', obtain }
@@ -55,7 +56,7 @@ function start(count: number, { perMinute = Infinity, lifetimeMs = 60 * MINUTE }
   return { clock, register, calls, counted, askAll }
 }
 
-describe('given 2 000 processes of one account, and a service that accepts 70 token calls a minute', () => {
+describe('given 2 000 processes of one account, and a service that accepts 70 token requests a minute', () => {
   it('when the store is away for 700 s as their token is due, then they make at most 1.5 times the calls that the service accepts (F358)', async () => {
     const { clock, register, calls, counted, askAll } = start(2_000, { perMinute: 70 })
     await askAll()

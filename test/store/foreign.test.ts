@@ -37,7 +37,7 @@ async function start(onUnavailable: SharedStoreOptions['onUnavailable'], source:
 describe.each(['private', 'fail'] as const)(
   'given a record of a newer release, and a store that is %s',
   (onUnavailable) => {
-    it('when only a person can obtain, then nobody is sent to log in, and the record is left alone (F143)', async () => {
+    it('when only a user can obtain, then nobody is sent to log in, and the record is left alone (F143)', async () => {
       const { tokens, source, clock, stands, mend, told } = await start(onUnavailable, new LoginSource({ pairs: true }))
       const asked = outcome(tokens.getAccessToken({ maxWaitMs: 5_000 }))
       await clock.advance(5_000)

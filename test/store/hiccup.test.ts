@@ -80,7 +80,7 @@ describe('given a login whose access token has ended, and a store that is silent
     expect([restMs >= 1_000, restMs <= 2_000]).toEqual([true, true])
   })
 
-  it('F352: when the person logs in meanwhile, then this process refreshes these tokens by itself', async () => {
+  it('F352: when the user logs in meanwhile, then this process refreshes these tokens by itself', async () => {
     const clock = manualClock()
     const { register, source, tokens } = await asleep('private', clock)
     register.isSilent = true
@@ -93,7 +93,7 @@ describe('given a login whose access token has ended, and a store that is silent
 })
 
 describe('given a session that has no token, and a store that is silent', () => {
-  it('F352: when the service refuses it, then the store is missing, and the next attempt comes after 1 to 2 s', async () => {
+  it('F352: when the service rejects it, then the store is missing, and the next attempt comes after 1 to 2 s', async () => {
     const clock = manualClock()
     const register = new Register(clock)
     const source = Object.assign(new ScriptedSource(), { login: session })

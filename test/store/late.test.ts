@@ -47,7 +47,7 @@ describe('given steps of a register that are executed late, or twice', () => {
     expect(told.flatMap(({ suspicious }) => suspicious)).toEqual([])
   })
 
-  it('when they are executed again under the claim of another, then that claim stands, and no spent pair comes back (F180)', async () => {
+  it('when they are executed again under the lease of another, then that claim stands, and no spent pair comes back (F180)', async () => {
     const { source, sent, first, second } = start()
     await first.getAccessToken()
     await first.renew()
@@ -64,7 +64,7 @@ describe('given steps of a register that are executed late, or twice', () => {
   })
 })
 
-describe('given a new pair, and a register that does not answer when it is stored', () => {
+describe('given a new token set, and a register that does not answer when it is stored', () => {
   /** @param isExecuted Whether the register executes the step that it does not answer. */
   async function start(isExecuted: boolean) {
     const clock = manualClock()
@@ -108,7 +108,7 @@ describe('given a new pair, and a register that does not answer when it is store
 
   it('when another process has renewed since, then that stands', async () => {
     const { clock, here, there } = await start(false)
-    // Until the claim has expired.
+    // Until the lease has expired.
     await clock.advance(15_000)
     await there.tokens.renew()
     await here.tokens.renew()

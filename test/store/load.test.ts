@@ -142,7 +142,7 @@ describe('given a process that is too busy to read its answers', () => {
     }
   }
 
-  it('when forty owners of one account read their answers late, then no outage is told, and there is one token call (F238)', async () => {
+  it('when forty owners of one account read their answers late, then no outage is told, and there is one token request (F238)', async () => {
     const register = new Queue()
     const source = new ScriptedSource({ pairs: true })
     const told: string[] = []

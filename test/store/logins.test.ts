@@ -62,7 +62,7 @@ describe('given a manager that follows its login in a store, and asks for nothin
     expect([reads, other.source.calls]).toEqual([0, []])
   })
 
-  it('when the look fails that waited for a login under way, which does not come, then it looks again, too (F326)', async () => {
+  it('when the look fails that waited for a login in flight, which does not come, then it looks again, too (F326)', async () => {
     const clock = manualClock()
     const register = new WatchedRegister(clock)
     const one = manage(new LoginSource(), { store: sharedStore(register) }, clock)
@@ -112,7 +112,7 @@ describe('given a manager that follows its login in a store, and asks for nothin
     expect([other.tokens.status().login, other.tokens.peekAccessToken()]).toEqual(['required', undefined])
   })
 
-  it('when somebody else logs in elsewhere, then it hears that before any request (F211)', async () => {
+  it('when another user logs in elsewhere, then it hears that before any request (F211)', async () => {
     const { one, other } = await start()
     await one.tokens.adopt(BOB)
     await settle()
@@ -131,14 +131,14 @@ describe('given a manager that follows its login in a store, and asks for nothin
       return { clock, other }
     }
 
-    it('when the person logs in elsewhere, then its status tells no error of before', async () => {
+    it('when the user logs in elsewhere, then its status tells no error of before', async () => {
       const { other } = await loggedInLater()
       expect(other.tokens.peekAccessToken()).toBe('again')
       expect(other.tokens.status()).toMatchObject({ phase: 'fresh', login: 'present' })
       expect(other.tokens.status()).not.toHaveProperty('lastError')
     })
 
-    it('when the API then refuses the access token, then it refreshes, and the login goes on', async () => {
+    it('when the API then rejects the access token, then it refreshes, and the login goes on', async () => {
       const { clock, other } = await loggedInLater()
       const replaced = other.tokens.replaceAccessToken('again')
       await clock.advance(2_000)

@@ -104,7 +104,7 @@ describe('given a store that has lost the last pair of a login, which a live pro
     expect(service.hasEnded).toBe(false)
   })
 
-  it('when the other one needs a token before it looks, then that one waits, is told until when, and is served as soon as the pair is back (F349)', async () => {
+  it('when the other one needs a token before it looks, then that one waits, is told until when, and is served as soon as the token set is back (F349)', async () => {
     const { clock, service, a, b, ended } = await lost()
     await clock.advance(LIFETIME_MS - 15_000)
     const refused = await ended(b.tokens.getAccessToken(), 100)
@@ -123,7 +123,7 @@ describe('given a store that has lost the last pair of a login, which a live pro
     await clock.advance(NOTICE_MS)
     expect(await ended(b.tokens.getAccessToken())).toEqual(UNAVAILABLE)
     expect(service.presented).toEqual(['refresh-0'])
-    // Nobody has the pair any more.
+    // Nobody has the token set any more.
     expect(await ended(b.tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
     expect(service.presented).toEqual(['refresh-0', 'refresh-0'])
   })

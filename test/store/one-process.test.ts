@@ -29,7 +29,7 @@ class Counted extends MemoryRegister {
 }
 
 describe('given five hundred owners of one account in one process, with one store', () => {
-  it('when all need a token at once, and again when it has ended, then two token calls are made, and nobody replaces in vain (F238)', async () => {
+  it('when all need a token at once, and again when it has ended, then two token requests are made, and nobody replaces in vain (F238)', async () => {
     const clock = manualClock()
     const register = new Counted(clock)
     // Virtual time may pass while the threads of the crypto work. No step is late because of that.

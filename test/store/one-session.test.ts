@@ -136,7 +136,7 @@ describe('given a service where an obtain ends earlier sessions, and a store tha
     },
   )
 
-  it('when processes obtain for themselves, then the refusal of a private token is explained, and so is the next of a shared one (F179)', async () => {
+  it('when processes obtain for themselves, then the rejection of a private token is explained, and so is the next of a shared one (F179)', async () => {
     const { service, register, first, second, renewed } = await twoProcesses()
     register.isAway = true
     for (const process of [first, second, first]) await renewed(process)
@@ -149,7 +149,7 @@ describe('given a service where an obtain ends earlier sessions, and a store tha
     expect(service.refused).toBe(2)
   })
 
-  it('when a process has noticed nothing of it, then its refusal is explained all the same, and a later theft is not (F179)', async () => {
+  it('when a process has noticed nothing of it, then its rejection is explained all the same, and a later theft is not (F179)', async () => {
     const { clock, service, register, first, second, renewed } = await twoProcesses()
     register.isAway = true
     await renewed(first)

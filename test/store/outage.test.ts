@@ -32,7 +32,7 @@ function start(options: Partial<TokenManagerOptions> = {}, clock = manualClock()
 }
 
 describe('given an outage of the shared store, in which every process obtains for itself', () => {
-  it('when fifty processes need a token at once, then their token calls are spread over two seconds', async () => {
+  it('when fifty processes need a token at once, then their token requests are spread over two seconds', async () => {
     const clock = manualClock()
     const fleet = Array.from({ length: 50 }, (_, index) => start({ random: () => index / 50 }, clock))
     const served = Promise.all(fleet.map(({ tokens }) => tokens.getAccessToken()))
@@ -108,7 +108,7 @@ describe('given an outage of the shared store, in which every process obtains fo
     expect(source.kinds).toBe('obtain obtain')
   })
 
-  it('when a step may take longer than a claim stands, then a private token serves all the same (F327)', async () => {
+  it('when a step may take longer than a lease stands, then a private token serves all the same (F327)', async () => {
     const clock = manualClock()
     const never = () => new Promise<never>(() => undefined)
     const store = sharedStore({ kind: 'silent', read: never, replace: never }, { commandTimeoutMs: 1_000 })
@@ -138,7 +138,7 @@ describe('given an outage of the shared store, in which every process obtains fo
     expect([await asked, source.kinds]).toEqual(['access-1', 'obtain'])
   })
 
-  it('when the only caller has left, and the store fails as the claim is given back, then no renewal has failed (F328)', async () => {
+  it('when the only caller has left, and the store fails as the lease is given back, then no renewal has failed (F328)', async () => {
     const { tokens, source, register, told } = start({ renewal: { background: false } })
     register.isAway = false
     const gate = new Promise<void>((resolve) => (register.beforeAnswer = () => resolve()))

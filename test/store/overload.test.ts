@@ -130,7 +130,7 @@ describe('given a database that is in use for nearly nine tenths of the time', (
   )
 
   it.each(LOADS)(
-    'when $connections connections take $takesMs ms, and $accounts logins fall due evenly, then a token call costs three steps (F296)',
+    'when $connections connections take $takesMs ms, and $accounts logins fall due evenly, then a token request costs three steps (F296)',
     async (load) => {
       const { perCall, refused, told } = await run({ ...load, onUnavailable: 'fail' })
       expect({ refused, told }).toEqual({ refused: 0, told: [] })
@@ -139,7 +139,7 @@ describe('given a database that is in use for nearly nine tenths of the time', (
   )
 
   it.each(LOADS)(
-    'when $connections connections take $takesMs ms, and $accounts logins fall due in one second, then a token call costs three steps (F296)',
+    'when $connections connections take $takesMs ms, and $accounts logins fall due in one second, then a token request costs three steps (F296)',
     async (load) => {
       const { perCall, refused, told } = await run({ ...load, onUnavailable: 'private', withinMs: 1_000 })
       expect({ refused, told }).toEqual({ refused: 0, told: [] })

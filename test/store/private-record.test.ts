@@ -54,7 +54,7 @@ describe('given a login while the store is away', () => {
     })
   })
 
-  it('when the store is back, then the claim that shares it is granted: this owner has these tokens already', async () => {
+  it('when the store is back, then the lease that shares it is granted: this owner has these tokens already', async () => {
     expect(await logIn(start(), 20_000)).toMatchObject({ kind: 'granted', tokens: { accessToken: 'access-1' } })
   })
 
@@ -78,7 +78,7 @@ describe('given a login while the store is away', () => {
     expect(granted.tokens).toBeUndefined()
   })
 
-  it('when the person logs out before the step has failed, then nobody gets its tokens, not even this owner', async () => {
+  it('when the user logs out before the step has failed, then nobody gets its tokens, not even this owner', async () => {
     const { clock, register, here, there, acquire } = start()
     register.gate = new Promise(() => undefined)
     const adopted = here.adopt(0, LOGIN)

@@ -80,7 +80,7 @@ describe('given promises of encryption keys', () => {
     expect(String(await asked)).toContain('encryptionKeys: the promise of a key has not settled')
   })
 
-  it('when a key that is there already is wrong, then the store is refused at once', () => {
+  it('when a key that is there already is wrong, then the store is rejected at once', () => {
     const encryptionKeys = [Promise.resolve(key(1)), { id: 'short', key: new Uint8Array(16) }]
     expect(() => sharedStore(new MemoryRegister(), { encryptionKeys })).toThrow(
       'encryptionKeys[1].key must have 32 bytes',

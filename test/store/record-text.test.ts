@@ -33,7 +33,7 @@ async function readBack(state: unknown) {
 }
 const FLAW = { flaw: 'it is not a token record' }
 
-describe('given a record, when people look at it', () => {
+describe('given a record, when users look at it', () => {
   it('then it shows what the guide says: the version, a fingerprint, and when things end', async () => {
     expect(await shownOf(STATE)).toEqual({
       version: 7,

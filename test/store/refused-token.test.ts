@@ -43,7 +43,7 @@ async function refusing(source: ScriptedSource, options: Partial<TokenManagerOpt
   return { ...world, steps: register.steps }
 }
 
-describe('given a refresh token that is refused', () => {
+describe('given a refresh token that is rejected', () => {
   it.each<[string, ScriptedSource, Partial<TokenManagerOptions>]>([
     ['the manager stops', new ScriptedSource({ pairs: true }), { onSuspicious: 'stop' }],
     ['a person must log in', new LoginSource({ pairs: true }), {}],

@@ -153,7 +153,7 @@ describe.each([
       expect([service.presented, b.tokens.status().login]).toEqual([['alice-0'], 'required'])
     })
 
-    it('when somebody else has logged in since, then that login stays, nothing is revoked, and who asked for the old one gets none of its tokens (F348)', async () => {
+    it('when another user has logged in since, then that login stays, nothing is revoked, and who asked for the old one gets none of its tokens (F348)', async () => {
       const { clock, service, owner, ended } = start()
       const a = owner()
       await ended(a.tokens.adopt({ ...ALICE, subject: 'alice' }))

@@ -29,7 +29,7 @@ describe('given a CryptoKey for the tokens of a store', () => {
     expect(() => new KeyRing([{ id: 'one', key }])).toThrow(new TypeError(REFUSED))
   })
 
-  it('when it is none, then it is refused', () => {
+  it('when it is none, then it is rejected', () => {
     for (const key of ['s3cret', { algorithm: { name: 'AES-GCM', length: 256 }, usages: BOTH }])
       expect(() => new KeyRing([{ id: 'one', key: key as unknown as webcrypto.CryptoKey }])).toThrow(
         'encryptionKeys[0].key must be a Uint8Array of 32 bytes, or a CryptoKey',

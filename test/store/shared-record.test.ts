@@ -74,7 +74,7 @@ describe('given an answer of the register that takes time', () => {
     expect(tokens?.accessRemainingMs).toBeLessThanOrEqual(59_800)
   }
 
-  it('when a claim brought nothing, and another owner has newer tokens, then these are older by that', async () => {
+  it('when a lease brought nothing, and another owner has newer tokens, then these are older by that', async () => {
     const { clock, register, record, other, claim: lease } = await claimed()
     await clock.advance(20_000)
     const theirs = (await other.acquire('b', 0, 15_000)) as Lease

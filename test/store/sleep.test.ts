@@ -62,7 +62,7 @@ describe('given a machine that sleeps while the store is asked', () => {
     expect(here.tokens.status().accessExpiresAt).toBe(clock.wallNow() + 10_000)
   })
 
-  it('when that is for longer than the claim lasts, then the refresh token is presented all the same', async () => {
+  it('when that is for longer than the lease lasts, then the refresh token is presented all the same', async () => {
     const { clock, here, hold, open } = start()
     await here.tokens.getAccessToken()
     hold()

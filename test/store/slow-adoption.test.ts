@@ -167,7 +167,7 @@ describe.each(['private', 'fail'] as const)(
       expect(here.told.loginChanged).toEqual([BEGAN_HERE])
     })
 
-    it('when somebody else logs in at the same instant, and that login is stored and renewed, then it is that of somebody else', async () => {
+    it('when another user logs in at the same instant, and that login is stored and renewed, then it is that of another user', async () => {
       const { clock, register, here, there, ended } = start({ onUnavailable })
       register.meet('replace', never)
       await Promise.all([ended(here.tokens.adopt(GRANT)), outcome(there.tokens.adopt(BOB))])
@@ -313,7 +313,7 @@ describe('given a login that is in no record', () => {
 })
 
 describe('given a login whose answer of the store is lost', () => {
-  it('when it is renewed without the store, then the store gets the new pair, and nobody presents the old one again', async () => {
+  it('when it is renewed without the store, then the store gets the new token set, and nobody presents the old one again', async () => {
     const { clock, register, here, there, ended } = start()
     register.meet('replace', answerLost)
     await ended(here.tokens.adopt(GRANT))

@@ -66,7 +66,7 @@ describe('given a record that cannot be read, of a login (F298)', () => {
 })
 
 describe('given a record with optional members of a later release (F297)', () => {
-  it('when this release renews it, then those of the record go on, and those of the pair end with it (F354)', async () => {
+  it('when this release renews it, then those of the record go on, and those of the token set end with it (F354)', async () => {
     const { owner, change, state } = start()
     await owner().tokens.adopt(GRANT)
     change(({ pair, ...rest }) => ({ ...rest, later: 'kept', pair: { ...pair, hint: { of: 'the login' } } }))
@@ -78,7 +78,7 @@ describe('given a record with optional members of a later release (F297)', () =>
     expect(state().pair).not.toHaveProperty('hint')
   })
 
-  it('when an exchange fails, then those of the pair go on, and those of the claim and of the cool-down end with them (F354)', async () => {
+  it('when an exchange fails, then those of the token set go on, and those of the lease and of the cool-down end with them (F354)', async () => {
     const { owner, change, state } = start()
     await owner().tokens.adopt(GRANT)
     const { tokens, source } = owner()

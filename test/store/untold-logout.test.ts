@@ -115,7 +115,7 @@ describe('given a logout that the store could not be told', () => {
     expect(await found()).toMatchObject(LOGGED_OUT)
   })
 
-  it('when the person tries again, and the store gets that, then it is not told again', async () => {
+  it('when the user tries again, and the store gets that, then it is not told again', async () => {
     const { here, register, version, logOut } = await start()
     await logOut()
     const after = [...register.values]
@@ -186,7 +186,7 @@ function processes(login: LoginLayer | 'none' = person, onUnavailable: 'fail' | 
 }
 
 describe('given two processes, and a login that the store could not be told (F331)', () => {
-  it('when somebody else has logged in since, then the logout ends the untold one alone', async () => {
+  it('when another user has logged in since, then the logout ends the untold one alone', async () => {
     const { here, there, ended, untold, tokenOf } = processes()
     await untold(() => here.tokens.adopt(grant('bob')))
     await ended(there.tokens.adopt(grant('carol')))
@@ -194,7 +194,7 @@ describe('given two processes, and a login that the store could not be told (F33
     expect([here.source.revoked, await tokenOf(there)]).toEqual([['bob'], 'carol'])
   })
 
-  it('when the logout could not be told either, and is tried again after somebody else has logged in, then that one stays', async () => {
+  it('when the logout could not be told either, and is tried again after another user has logged in, then that one stays', async () => {
     const { here, there, ended, untold, tokenOf } = processes()
     await untold(() => here.tokens.adopt(grant('bob')))
     await untold(() => here.tokens.logout())
@@ -204,7 +204,7 @@ describe('given two processes, and a login that the store could not be told (F33
   })
 
   it.each(['told', 'untold'])(
-    'when the person before has logged in again since, then a logout that is %s leaves that login',
+    'when the user before has logged in again since, then a logout that is %s leaves that login',
     async (is) => {
       const { here, there, ended, untold, tokenOf } = processes()
       await ended(here.tokens.adopt(grant('alice')))
@@ -228,7 +228,7 @@ describe('given two processes, and a login that the store could not be told (F33
     },
   )
 
-  it('when the store executes it after its logout, also if the person had tried twice, then the next step here ends it', async () => {
+  it('when the store executes it after its logout, also if the user had tried twice, then the next step here ends it', async () => {
     const { register, here, there, ended, untold, tokenOf } = processes()
     const replace = register.replace.bind(register)
     let late: (() => Promise<boolean>) | undefined
@@ -245,7 +245,7 @@ describe('given two processes, and a login that the store could not be told (F33
   })
 })
 
-describe('given acts in one turn, and somebody else who has logged in elsewhere', () => {
+describe('given acts in one turn, and another user who has logged in elsewhere', () => {
   it('when a session logs out here and Bob logs in, then the logout ends the session that was here, and the login the other one (F281)', async () => {
     const { here, there, ended } = processes(session)
     const own = await ended(here.tokens.getAccessToken())

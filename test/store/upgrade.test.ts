@@ -9,7 +9,7 @@ import { person } from '../../src/login/index.ts'
 
 type Members = Record<string, unknown>
 
-/** What a later release adds to a record, and to the pair that it writes. */
+/** What a later release adds to a record, and to the token set that it writes. */
 const LATER = { region: 'north', told: { times: 3 } }
 
 /** Changes the state in a readable record. */
@@ -93,7 +93,7 @@ describe('given a rolling upgrade: three owners of a release, and three of a lat
     ['of a service account', () => new ScriptedSource({ pairs: true })],
     ['of a login', () => new LoginSource({ pairs: true })],
   ])(
-    'when they share the record %s, then they make as many token calls as one fleet, and nothing is lost (F297)',
+    'when they share the record %s, then they make as many token requests as one fleet, and nothing is lost (F297)',
     async (_, create) => {
       const alone = await fleet(6, 0, create())
       const mixed = await fleet(3, 3, create())

@@ -97,7 +97,7 @@ describe('given healthy processes beside one with a wrong secret', () => {
 })
 
 describe('given processes that have the same wrong secret', () => {
-  it('when one was refused, then the others do not call, and are told whose credentials they are (F355)', async () => {
+  it('when one was rejected, then the others do not call, and are told whose credentials they are (F355)', async () => {
     const { calls, withSecret, ended } = start(20_000)
     const owners = Array.from({ length: 5 }, () => withSecret('bad'))
     await ended(owners[0]!.getAccessToken())

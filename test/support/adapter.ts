@@ -1,5 +1,5 @@
 /**
- * For scripts/test-matrix.mjs: token calls, and instances that name no adapter, use `TEST_ADAPTER`. Tests that name an adapter keep it.
+ * For scripts/test-matrix.mjs: token requests, and instances that name no adapter, use `TEST_ADAPTER`. Tests that name an adapter keep it.
  */
 import axios, { Axios, getAdapter, type AxiosRequestConfig } from 'axios'
 
@@ -18,7 +18,7 @@ type Send = (this: Axios, config: AxiosRequestConfig) => Promise<unknown>
 const prototype = Axios.prototype as { request: Send }
 const { request } = prototype
 prototype.request = function (config, ...rest: []) {
-  // Only the instance of the token calls has no default adapter: its calls take the first adapter of a list that works.
+  // Only the instance of the token requests has no default adapter: its calls take the first adapter of a list that works.
   const { defaults } = this as Partial<Axios>
   const chooses = defaults?.adapter === undefined && Array.isArray(config.adapter)
   return request.call(this, chooses ? { ...config, adapter } : config, ...rest)

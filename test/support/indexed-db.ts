@@ -7,7 +7,7 @@ export interface FakeDatabases {
   trouble: (step: 'open' | 'put') => 'never' | undefined
 }
 
-/** Puts a fake in the place of `indexedDB`. @returns It, and a function that takes it away. */
+/** Puts a fake instead of `indexedDB`. @returns It, and a function that takes it away. */
 export function fakeIndexedDb(): FakeDatabases & { remove(): void } {
   const databases = new Map<string, Map<string, unknown>>()
   const fake: FakeDatabases = {

@@ -3,7 +3,7 @@ import { TokenError, type AdoptedGrant, type TokenStore } from '../../src/index.
 import { type LoginManager, person } from '../../src/login/index.ts'
 import { manage, outcome, ScriptedSource } from './managed.ts'
 
-/** Only a person can obtain its tokens. It notes what it revokes. */
+/** Only a user can obtain its tokens. It notes what it revokes. */
 export class LoginSource extends ScriptedSource {
   readonly login = person
   readonly revoked: unknown[] = []
@@ -35,7 +35,7 @@ export const loginOf = (name: string, subject?: string, accessLifetimeMs = 60_00
 export const asked = (answer: Promise<unknown>) =>
   outcome(answer).then((ended) => (ended instanceof TokenError ? ended.code : ended))
 
-/** The service refuses the refresh token. */
+/** The service rejects the refresh token. */
 export const refused = () => {
   throw new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected', refreshToken: 'refused', status: 400 })
 }

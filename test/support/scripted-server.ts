@@ -128,13 +128,13 @@ export const commit: Step = (connection) => {
   connection.answer = connection.service!.commit(connection.request!)
 }
 
-/** Sends bytes, and goes on when they have left this process. @param bytes Or a function that makes them from the answer of `commit`. */
+/** Sends bytes, and goes on when they have left this process. @param bytes Or a function that makes them from the response of `commit`. */
 export const send =
   (bytes: string | Buffer | ((answer: Reply) => string | Buffer)): Step =>
   ({ socket, answer }) =>
     new Promise((resolve) => socket.write(typeof bytes === 'function' ? bytes(answer!) : bytes, resolve))
 
-/** Sends the answer of `commit` unchanged. */
+/** Sends the response of `commit` unchanged. */
 export const answer = (headers: Record<string, string> = {}): Step =>
   send(({ status, headers: own, body }) => wire(status, body, { ...own, ...headers }))
 

@@ -2,7 +2,7 @@ import { CREDENTIAL_RULES } from '../../src/core/credential-rules.ts'
 import { LOGIN_RULES } from '../../src/login/login-rules.ts'
 import type { Policy, Situation } from '../../src/core/situation.ts'
 
-/** The first call of a renewal has failed: a refresh, while no access token serves. The record holds the claim. */
+/** The first call of a renewal has failed: a refresh, while no access token serves. The record holds the lease. */
 export const SITUATION: Situation = {
   exchange: 'refresh',
   attempt: 1,
@@ -25,5 +25,5 @@ export const POLICY: Policy = {
   rules: CREDENTIAL_RULES,
 }
 
-/** Of a source that needs a person. */
+/** Of a source that needs a user. */
 export const LOGIN_POLICY: Policy = { ...POLICY, rules: LOGIN_RULES }

@@ -60,7 +60,7 @@ export function sharedStoreContract(name: string, create: (clock: ManualClock) =
   const { holdingPair } = worldOf(create)
 
   describe(`given the ${name} store, and owners that stall`, () => {
-    it('when the owner of a claim that ran out comes late with a pair, then it is stored and ends the doubt', async () => {
+    it('when the owner of a lease that ran out comes late with a token set, then it is stored and ends the doubt', async () => {
       const { record, clock } = await holdingPair()
       const late = await granted(record)
       await clock.advance(TTL_MS)
@@ -74,7 +74,7 @@ export function sharedStoreContract(name: string, create: (clock: ManualClock) =
       expect(await granted(record)).toMatchObject({ presentable: true })
     })
 
-    it('when a refresh token is refused, and a newer pair is there, then that pair stays good', async () => {
+    it('when a refresh token is rejected, and a newer pair is there, then that pair stays good', async () => {
       const { record, clock } = await holdingPair()
       const late = await granted(record)
       await clock.advance(TTL_MS)
@@ -99,7 +99,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
   const { open, holdingPair } = worldOf(create)
 
   describe(`given the ${name} store`, () => {
-    it('when it is empty, then a claim is granted with nothing to present', async () => {
+    it('when it is empty, then a lease is granted with nothing to present', async () => {
       expect(await granted(open().record)).toMatchObject({ presentable: false, presentations: 0 })
     })
 
@@ -115,7 +115,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await granted(record, 'a', 1)).toMatchObject({ presentable: true, tokens: { ...PAIR, version: 1 } })
     })
 
-    it('when a claim is granted, then others are busy until it is settled', async () => {
+    it('when a lease is granted, then others are busy until it is settled', async () => {
       const { record, clock } = await holdingPair()
       const lease = await granted(record)
       await clock.advance(1_000)
@@ -124,7 +124,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await granted(record, 'b')).toMatchObject({ presentable: true })
     })
 
-    it('when a claim ran out unsettled, then its refresh token is in doubt for whoever is granted next', async () => {
+    it('when a lease ran out unsettled, then its refresh token is in doubt for whoever is granted next', async () => {
       const { record, clock } = await holdingPair()
       await granted(record)
       await clock.advance(TTL_MS - 1)
@@ -152,7 +152,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(found).toEqual([{ contested: false }, { contested: true }])
     })
 
-    it('when a claim ran out unsettled, then its refresh token is presentable within the grace of the service, and then no more', async () => {
+    it('when a lease ran out unsettled, then its refresh token is presentable within the grace of the service, and then no more', async () => {
       const { record, clock } = await holdingPair()
       await granted(record)
       await clock.advance(TTL_MS)
@@ -164,7 +164,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await record.acquire('b', 1, TTL_MS, { graceMs: TTL_MS + 1 })).toMatchObject({ presentable: false })
     })
 
-    it('when a claim ran out unsettled, then a refresh token that stays good is not in doubt', async () => {
+    it('when a lease ran out unsettled, then a refresh token that stays good is not in doubt', async () => {
       const { record, clock } = await holdingPair()
       await granted(record)
       await clock.advance(TTL_MS)
@@ -174,7 +174,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await record.acquire('b', 1, TTL_MS, { graceMs: Infinity })).toMatchObject({ presentable: false })
     })
 
-    it('when a rest is not firm, then a claim may break it', async () => {
+    it('when a rest is not firm, then a lease may break it', async () => {
       const { record } = await holdingPair()
       const terms = { breaksCoolDown: true }
       await record.release(await granted(record), { fate: 'keep', shared: { ...COOL_DOWN, isFirm: false } })
@@ -233,7 +233,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await record.acquire('b', 0, TTL_MS)).toMatchObject({ kind: 'newer', tokens: PAIR })
     })
 
-    it('when it comes later than the pair of the next owner, then that pair is adopted', async () => {
+    it('when it comes later than the token set of the next owner, then that pair is adopted', async () => {
       const { record, clock } = await holdingPair()
       const late = await granted(record)
       await clock.advance(TTL_MS)
@@ -241,7 +241,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await record.accept(late, { ...NEXT, accessToken: 'too late' })).toMatchObject({ accessToken: 'access-2' })
     })
 
-    it('when somebody else settles a claim, then nothing changes', async () => {
+    it('when another user settles a lease, then nothing changes', async () => {
       const { record, clock } = await holdingPair()
       const late = await granted(record)
       await clock.advance(TTL_MS)
@@ -258,7 +258,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       ['doubtful', false, 0],
       ['dead', false, 0],
     ] as const)(
-      'when a claim is released with %s, then presentable is %s, presentations %i',
+      'when a lease is released with %s, then presentable is %s, presentations %i',
       async (fate, presentable, presentations) => {
         const { record } = await holdingPair()
         await record.release(await granted(record), { fate })
@@ -266,7 +266,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       },
     )
 
-    it('when a new pair is accepted, then doubt and presentations end', async () => {
+    it('when a new token set is accepted, then doubt and presentations end', async () => {
       const { record } = await holdingPair()
       await record.release(await granted(record), { fate: 'counted' })
       await record.release(await granted(record), { fate: 'dead' })
@@ -274,7 +274,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await granted(record)).toMatchObject({ presentable: true, presentations: 0 })
     })
 
-    it('when a claim is released with a cool-down, then all owners wait, and an accepted pair ends it', async () => {
+    it('when a lease is released with a cool-down, then all owners wait, and an accepted pair ends it', async () => {
       const { record, clock } = await holdingPair()
       await record.release(await granted(record), { fate: 'keep', shared: COOL_DOWN })
       await clock.advance(4_999)
@@ -287,7 +287,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await granted(record)).toMatchObject({ failures: 0 })
     })
 
-    it('when a claim is released with a stop, then nobody has the tokens any more, and all stop until it is cleared', async () => {
+    it('when a lease is released with a stop, then nobody has the tokens any more, and all stop until it is cleared', async () => {
       const { record, clock } = await holdingPair()
       await record.release(await granted(record), {
         fate: 'dead',
@@ -353,7 +353,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await granted(record, 'b', 0)).not.toHaveProperty('tokens')
     })
 
-    it('when it is cleared under a claim, then the pair that comes is its owner’s alone', async () => {
+    it('when it is cleared under a lease, then the token set that comes is its owner’s alone', async () => {
       const { record } = await holdingPair()
       const lease = await granted(record)
       await record.clear(1)

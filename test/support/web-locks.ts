@@ -30,7 +30,7 @@ function fakeChannels() {
   return { open, remove: () => void Object.assign(globalThis, { BroadcastChannel: before }) }
 }
 
-/** Puts the part of the Web Locks API that the package uses in the place of `navigator.locks`, and channels in that of `BroadcastChannel`. */
+/** Puts the part of the Web Locks API that the package uses instead of `navigator.locks`, and channels in that of `BroadcastChannel`. */
 export function fakeLocks() {
   const channels = fakeChannels()
   const held = new Map<object, { readonly name: string; readonly mode: string }>()

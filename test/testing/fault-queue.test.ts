@@ -87,7 +87,7 @@ describe('given a dropped connection', () => {
     expect((await refresh(service, token)).status).toBe(row.status)
   })
 
-  it('when it breaks after an obtain, then the pair nobody received can be stolen', async () => {
+  it('when it breaks after an obtain, then the token set nobody received can be stolen', async () => {
     const service = await startWorld()
     service.failNext('obtain', { drop: 'after' })
     await expect(obtainAsLogin(service)).rejects.toMatchObject({ message: 'fetch failed' })
@@ -126,7 +126,7 @@ describe('given a corrupt answer', () => {
     return { service, response: await obtainAsLogin(service) }
   }
 
-  it('when it is the signature, then only the tag is wrong, and the pair is good', async () => {
+  it('when it is the signature, then only the tag is wrong, and the token set is good', async () => {
     const { service, response } = await obtain('signature')
     const { data, meta } = (await response.json()) as ObtainDocument
     const key = service.login.login + service.login.password

@@ -92,7 +92,7 @@ describe('given the client at the OAuth 2.0 endpoint', () => {
   })
 })
 
-describe('given a pair', () => {
+describe('given a token set', () => {
   it('when it is refreshed, then the next pair comes, and the old refresh token is spent', async () => {
     const service = await startWorld()
     const first = await service.logIn()
@@ -104,7 +104,7 @@ describe('given a pair', () => {
     expect(kinds(service)).toEqual(['resource 200', 'refresh 200', 'refresh 200'])
   })
 
-  it('when a spent refresh token comes back, then all that came of its pair is revoked, and nothing else', async () => {
+  it('when a spent refresh token comes back, then all that came of its token set is revoked, and nothing else', async () => {
     const service = await startWorld()
     const other = await service.logIn()
     const first = await service.logIn()
@@ -118,7 +118,7 @@ describe('given a pair', () => {
     expect((await refresh(service, other.refreshToken)).status).toBe(200)
   })
 
-  it('when its refresh token was stolen, then the owner is refused', async () => {
+  it('when its refresh token was stolen, then the owner is rejected', async () => {
     const service = await startWorld()
     const { refreshToken } = await service.logIn()
     await service.stealRefreshToken()
@@ -126,7 +126,7 @@ describe('given a pair', () => {
     await expect(service.stealRefreshToken()).rejects.toThrow('No refresh token to steal')
   })
 
-  it('when its time has come, then it is refused, and nothing is revoked', async () => {
+  it('when its time has come, then it is rejected, and nothing is revoked', async () => {
     const service = await startWorld({ refreshLifetimeMs: 1_000, accessLifetimeMs: 60_000 })
     standAt(1_000_000)
     const { refreshToken, accessToken } = await service.logIn()
@@ -183,7 +183,7 @@ describe('given trouble at the OAuth 2.0 endpoint', () => {
     expect((await refresh(service, refreshToken)).body.error).toBe('invalid_grant')
   })
 
-  it('when the body is far too large, then it is refused', async () => {
+  it('when the body is far too large, then it is rejected', async () => {
     const service = await startWorld()
     const { status } = await asClient(service, { grant_type: 'x'.repeat(1_100_000) })
     expect(status).toBe(413)

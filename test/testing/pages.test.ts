@@ -96,7 +96,7 @@ describe('given a client without a secret', () => {
     expect((await refresh(service, refreshToken, id)).body.error).toBe('invalid_grant')
   })
 
-  it('when it asks for more, then it is refused: the client has a secret', async () => {
+  it('when it asks for more, then it is rejected: the client has a secret', async () => {
     const service = await startWorld()
     const { access, refresh: token } = await newPair(service)
     const asked = [
@@ -109,7 +109,7 @@ describe('given a client without a secret', () => {
     expect((await callApi(service, access)).status).toBe(200)
   })
 
-  it('when it has no name either, or a wrong secret, then it is refused', async () => {
+  it('when it has no name either, or a wrong secret, then it is rejected', async () => {
     const service = await startWorld()
     const { refreshToken } = await service.logIn()
     const form = { grant_type: 'refresh_token', refresh_token: refreshToken }

@@ -37,7 +37,7 @@ async function asked({ baseUrl }: SimulatedService, authorization: string, proof
   return [status, told.get('www-authenticate')]
 }
 
-describe('given a token call with a proof', () => {
+describe('given a token request with a proof', () => {
   it('when it is answered, then the token needs a proof of the same key in each request', async () => {
     const service = await startWorld()
     const [key, other] = [await newKey(), await newKey()]
@@ -58,7 +58,7 @@ describe('given a token call with a proof', () => {
     expect(await asked(service, `Bearer ${token}`, await proof(key))).toEqual([401, 'Bearer error="invalid_token"'])
   })
 
-  it('when another key refreshes, then it is refused, and the refresh token stays good', async () => {
+  it('when another key refreshes, then it is rejected, and the refresh token stays good', async () => {
     const service = await startWorld()
     const [key, other] = [await newKey(), await newKey()]
     const { body } = await tokenCall(service, await proofFor(service, key))
@@ -87,7 +87,7 @@ describe('given a token call with a proof', () => {
     expect([status, body.error]).toEqual([400, 'invalid_dpop_proof'])
   })
 
-  it('when the proof is of another time, then it is refused', async () => {
+  it('when the proof is of another time, then it is rejected', async () => {
     const service = await startWorld({ clockOffsetMs: 120_000 })
     expect((await tokenCall(service, await proofFor(service, await newKey()))).body.error).toBe('invalid_dpop_proof')
   })
@@ -103,7 +103,7 @@ describe('given a service that demands nonces', () => {
     expect(await tokenCall(service, await proofFor(service, key, nonce))).toMatchObject({ status: 200 })
   })
 
-  it('when a person logs in and the application sends requests, then they succeed, and the key owns the login', async () => {
+  it('when a user logs in and the application sends requests, then they succeed, and the key owns the login', async () => {
     const service = await startWorld({ dpopNonces: true })
     const dpop = await newKey()
     const source = oauth2({ tokenEndpoint: service.tokenEndpoint, clientId: 'page', grant: 'login', dpop })

@@ -37,7 +37,7 @@ describe('given a good access token', () => {
     expect((await callApi(service, access)).status).toBe(200)
   })
 
-  it('when its lifetime has passed by the clock of the service, then it is refused', async () => {
+  it('when its lifetime has passed by the clock of the service, then it is rejected', async () => {
     const service = await startWorld({ accessLifetimeMs: 2000, clockOffsetMs: 3_600_000 })
     standAt(1_000_000)
     const { access } = await newPair(service)
@@ -47,7 +47,7 @@ describe('given a good access token', () => {
     expect((await callApi(service, access)).status).toBe(401)
   })
 
-  it('when access tokens are revoked, then it is refused, and its refresh token and later tokens are good', async () => {
+  it('when access tokens are revoked, then it is rejected, and its refresh token and later tokens are good', async () => {
     const service = await startWorld()
     const { access, refresh: token } = await newPair(service)
     service.revokeAccessTokens()
@@ -64,7 +64,7 @@ describe('given no good access token', () => {
     ['no token', 'Bearer', 'Bearer'],
     ['an unknown token', 'Bearer unknown', 'Bearer error="invalid_token"'],
   ])(
-    'when a request comes with %s, then it is refused with 401 by the clock of the service',
+    'when a request comes with %s, then it is rejected with 401 by the clock of the service',
     async (_, value, challenge) => {
       const service = await startWorld({ clockOffsetMs: 86_400_000 })
       standAt(Date.parse('2020-12-29T05:42:11.925Z'))
@@ -97,7 +97,7 @@ describe('given no good access token', () => {
     expect((await fetch(service.baseUrl, { headers })).status).toBe(status)
   })
 
-  it('when a refresh token is presented as an access token, then it is refused', async () => {
+  it('when a refresh token is presented as an access token, then it is rejected', async () => {
     const service = await startWorld()
     expect((await callApi(service, (await newPair(service)).refresh)).status).toBe(401)
   })

@@ -36,7 +36,7 @@ describe('given a latency', () => {
     expect(service.count('obtain')).toBe(1)
   })
 
-  it('when a refused token call is answered, then that waits too; a resource does not', async () => {
+  it('when a rejected token request is answered, then that waits too; a resource does not', async () => {
     const service = await startWorld({ latencyMs: 1 })
     const { held } = holdTimers()
     expect((await callApi(service, 'none')).status).toBe(401)

@@ -15,7 +15,7 @@ describe('given two calls allowed in 1000 ms', () => {
   })
 })
 
-describe('given a service that allows one token call in 2500 ms', () => {
+describe('given a service that allows one token request in 2500 ms', () => {
   it.each([
     { later: 0, seconds: '3' },
     { later: 500, seconds: '2' },

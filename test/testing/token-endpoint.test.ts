@@ -46,7 +46,7 @@ describe('given the credentials of Variant A', () => {
 })
 
 describe('given the credentials of Variant B', () => {
-  it('when they are posted, then a pair comes whose instants count from the time it was received', async () => {
+  it('when they are posted, then a token set comes whose instants count from the time it was received', async () => {
     const service = await startWorld({ clockOffsetMs: 86_400_000 })
     standAt(now)
     const response = await obtainAsLogin(service)
@@ -69,7 +69,7 @@ describe('given the credentials of Variant B', () => {
     })
   })
 
-  it('when a pair comes, then meta.sign is the tag of meta.time and refresh under login and password', async () => {
+  it('when a token set comes, then meta.sign is the tag of meta.time and refresh under login and password', async () => {
     const service = await startWorld()
     const { data, meta } = (await (await obtainAsLogin(service)).json()) as ObtainDocument
     const tag = createHmac('sha256', Buffer.from(`${service.login.login}${service.login.password}`, 'utf8'))
@@ -77,7 +77,7 @@ describe('given the credentials of Variant B', () => {
     expect(meta.sign).toBe(tag.digest().toString('hex'))
   })
 
-  it('when two pairs are obtained in one millisecond, then their times differ and each counts from its own', async () => {
+  it('when two token sets are obtained in one millisecond, then their times differ and each counts from its own', async () => {
     const service = await startWorld()
     standAt(now)
     const [first, second] = [await obtainAsLogin(service), await obtainAsLogin(service)]
@@ -112,7 +112,7 @@ describe('given a refresh token', () => {
     expect(second.attributes.access).not.toBe(first.access)
   })
 
-  it('when it is used twice, then the second use is refused with 2007 and its successor is good', async () => {
+  it('when it is used twice, then the second use is rejected with 2007 and its successor is good', async () => {
     const service = await startWorld()
     const { refresh: token } = await newPair(service)
     const { attributes: next } = (await (await refresh(service, token)).json()) as TokenObject
@@ -127,7 +127,7 @@ describe('given a refresh token', () => {
     expect(answers.map((response) => response.status).sort()).toEqual([200, 401])
   })
 
-  it('when it has expired by the clock of the service, then it is refused with 2007', async () => {
+  it('when it has expired by the clock of the service, then it is rejected with 2007', async () => {
     const service = await startWorld({ refreshLifetimeMs: 1000, clockOffsetMs: -5000 })
     standAt(now)
     const [one, two] = [await newPair(service), await newPair(service)]
@@ -137,7 +137,7 @@ describe('given a refresh token', () => {
     expect(await verdict(await refresh(service, two.refresh))).toEqual([401, '2007'])
   })
 
-  it('when it is stolen, then it is refused with 2007 and the log shows no theft', async () => {
+  it('when it is stolen, then it is rejected with 2007 and the log shows no theft', async () => {
     const service = await startWorld()
     const [bystander, victim] = [await newPair(service), await newPair(service)]
     await service.stealRefreshToken()
@@ -153,7 +153,7 @@ describe('given a refresh token', () => {
 })
 
 describe('given a request that is not as specified', () => {
-  it('when credentials are wrong, then it is refused with 400 and 2006', async () => {
+  it('when credentials are wrong, then it is rejected with 400 and 2006', async () => {
     const service = await startWorld()
     const { client, login } = service
     const wrong = [
@@ -167,7 +167,7 @@ describe('given a request that is not as specified', () => {
     expect(await verdict(await refresh(service, 'unknown'))).toEqual([401, '2007'])
   })
 
-  it('when it is refused, then the body is a JSON:API error', async () => {
+  it('when it is rejected, then the body is a JSON:API error', async () => {
     const service = await startWorld()
     const response = await post(service, '/token/', { login: 'wrong', password: 'wrong' })
     expect(response.headers.get('content-type')).toBe('application/vnd.api+json')

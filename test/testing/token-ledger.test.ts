@@ -4,7 +4,7 @@ import { TokenLedger } from '../../src/testing/token-ledger.ts'
 const issuedAt = 1_000_000
 const ledger = () => new TokenLedger({ accessLifetimeMs: 60_000, refreshLifetimeMs: 600_000 })
 
-describe('given a pair', () => {
+describe('given a token set', () => {
   it.each([
     { age: 0, access: true, refresh: true },
     { age: 59_999, access: true, refresh: true },
@@ -40,7 +40,7 @@ describe('given a pair', () => {
     expect(tokens.rotate(second.refresh, issuedAt)).toBeDefined()
   })
 
-  it('when access tokens are revoked, then its access token is refused and its refresh token is good', () => {
+  it('when access tokens are revoked, then its access token is rejected and its refresh token is good', () => {
     const tokens = ledger()
     const pair = tokens.issueTokens(issuedAt)
     tokens.revokeAccess()

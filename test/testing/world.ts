@@ -48,7 +48,7 @@ export interface ObtainDocument {
   meta: { time: string; sign: string }
 }
 
-/** The attributes of the pair that an obtain brings. */
+/** The attributes of the token set that an obtain brings. */
 export async function newPair(service: SimulatedService): Promise<TokenObject['attributes']> {
   return ((await (await obtainAsLogin(service)).json()) as ObtainDocument).data.attributes
 }

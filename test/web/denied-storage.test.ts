@@ -17,7 +17,7 @@ const denied = (name: string) => () => {
   throw new DOMException('denied', name)
 }
 
-/** A page of an application in which a person logs in. Its service accepts each refresh token once. */
+/** A page of an application in which a user logs in. Its service accepts each refresh token once. */
 function page(options: Parameters<typeof webStore>[0] = {}) {
   const presented: string[] = []
   const adapter = (config: { data?: unknown }) => {
@@ -172,7 +172,7 @@ describe('given a storage that fails after a login', () => {
     await tokens.close()
   })
 
-  it('when a person logs out, then the tokens may stay in the storage, and that is told', async () => {
+  it('when a user logs out, then the tokens may stay in the storage, and that is told', async () => {
     const { tokens } = page()
     await tokens.adopt(LOGIN)
     storage.trouble = denied('UnknownError')

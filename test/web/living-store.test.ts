@@ -68,7 +68,7 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
     expect(answers.map(({ kind }) => kind).sort()).toEqual(['busy', 'granted'])
   })
 
-  it('when it had been refused a lock, then nobody takes it for dead', async () => {
+  it('when it had been rejected a lock, then nobody takes it for dead', async () => {
     const [one, next] = [pageRecord(), pageRecord()]
     const { version } = await one.adopt(0, PAIR)
     locks.deny(true)
@@ -77,7 +77,7 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
     expect(await next.acquire('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
   })
 
-  it('when the next page is refused a look at the locks, then it takes nobody for dead', async () => {
+  it('when the next page is rejected a look at the locks, then it takes nobody for dead', async () => {
     const [one, next] = [pageRecord(), pageRecord()]
     const { version } = await one.adopt(0, PAIR)
     await one.acquire('one', version, TTL_MS)
@@ -110,7 +110,7 @@ describe('given a tab that lives', () => {
     expect([locks.held, clock.pendingTimers]).toEqual([0, 0])
   })
 
-  it('when its exchange lasts longer than its claim, then it holds the lock no longer than that', async () => {
+  it('when its exchange lasts longer than its lease, then it holds the lock no longer than that', async () => {
     const clock = manualClock()
     const one = pageRecord(clock)
     await one.acquire('one', 0, TTL_MS)
@@ -160,7 +160,7 @@ describe('given a wall clock that is set in the middle of a refresh (F323)', () 
     },
   )
 
-  it('when the first tab is frozen, then the other one waits no longer than a claim lasts', async () => {
+  it('when the first tab is frozen, then the other one waits no longer than a lease lasts', async () => {
     const clock = manualClock()
     const [one, other] = [pageRecord(), pageRecord(clock)]
     const { version } = await one.adopt(0, PAIR)

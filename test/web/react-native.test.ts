@@ -147,7 +147,7 @@ describe('given React Native (F248)', () => {
     /** The store cannot know that the keychain seals what it keeps. */
     const SEALED_ELSEWHERE = 'tokens-unencrypted'
     const logIn = { act: `await tokens.adopt({ refreshToken: 'refresh-0' })` }
-    /** The access token has ended, and the claim of the process that was killed, too. */
+    /** The access token has ended, and the lease of the process that was killed, too. */
     const later = { laterMs: 2 * MINUTE_MS }
 
     it.each([

@@ -19,8 +19,8 @@ afterEach(() => {
 const record = (account: string): TokenRecord => (webStore() as OpenableStore).open(account, manualClock(), reports)
 const entries = () => [...storage.databases.get('axios-evergreen')!.values()] as { until: number }[]
 
-describe('given tokens of people who use a browser no longer', () => {
-  it('when somebody else logs in after they have ended, then they are deleted, and those that live stay', async () => {
+describe('given tokens of users who use a browser no longer', () => {
+  it('when another user logs in after they have ended, then they are deleted, and those that live stay', async () => {
     const gone = { ...PAIR, refreshRemainingMs: DAY_MS }
     await record('alice').adopt(0, gone)
     await record('bob').adopt(0, { ...PAIR, refreshRemainingMs: 30 * DAY_MS })

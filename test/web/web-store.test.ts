@@ -36,7 +36,7 @@ describe('given a runtime without IndexedDB', () => {
     },
   )
 
-  it('when a person logs in and out, then the managers of this tab hear of it', async () => {
+  it('when a user logs in and out, then the managers of this tab hear of it', async () => {
     const { managers, end } = start(webStore())
     const [one, other] = managers as [TokenManager, TokenManager]
     await one.adopt({ accessToken: 'adopted', accessLifetimeMs: 60_000 })
@@ -64,7 +64,7 @@ describe('given a runtime without IndexedDB', () => {
   })
 })
 
-describe('given a browser that refuses storage', () => {
+describe('given a browser that rejects storage', () => {
   // In a context of `node:vm`, as jest makes one, Node 26 calls no getter of the global object itself.
   const above = Object.getPrototypeOf(globalThis) as object
   afterEach(() => [globalThis, above].forEach((holder) => Reflect.deleteProperty(holder, 'indexedDB')))

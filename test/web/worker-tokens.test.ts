@@ -29,7 +29,7 @@ const grant = (name: string, changes = {}) => ({
   ...changes,
 })
 
-/** Only a person can obtain its tokens. Refreshing gives the same tokens with a number behind them, when the test lets it. */
+/** Only a user can obtain its tokens. Refreshing gives the same tokens with a number behind them, when the test lets it. */
 class PersonSource implements TokenSource {
   readonly id = 'person'
   readonly login = person
@@ -61,7 +61,7 @@ const crossed: unknown[] = []
 function startWorker({ source = new PersonSource(), ...options }: Partial<TokenManagerOptions> = {}) {
   const manager = createTokenManager({ source, ...options }) as LoginManager
   endings.push(() => manager.close())
-  /** @returns The port of a page. Its messages are under way while they are `held`. */
+  /** @returns The port of a page. Its messages are in flight while they are `held`. */
   const connect = () => {
     const { port1, port2 } = new MessageChannel()
     const stop = exposeTokens(manager, port2)
@@ -90,7 +90,7 @@ function page(tokens: LoginManager) {
 const listenTo = (port: InstanceType<typeof MessagePort>, heard: (data: unknown) => unknown) => {
   port.addEventListener('message', (event) => void heard((event as unknown as { data: unknown }).data))
 }
-/** All messages that are under way have arrived. */
+/** All messages that are in flight have arrived. */
 const arrived = async () => {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -291,7 +291,7 @@ describe('given a worker that has the manager, and its page', () => {
 })
 
 describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ open }) => {
-  /** An API that refuses the tokens of Alice. While it is held, it does not answer. */
+  /** An API that rejects the tokens of Alice. While it is held, it does not answer. */
   async function startBank() {
     const bank = { held: Promise.resolve() }
     const server = await startApi(async ({ headers }) => {
@@ -316,7 +316,7 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
   ]
 
   it.each(changes)(
-    'when a request is under way to the worker and %s, then it is not sent (F271)',
+    'when a request is in flight to the worker and %s, then it is not sent (F271)',
     async (_, change) => {
       const { manager, port, server, transfer } = await startAlice()
       const held = gate()
@@ -357,13 +357,13 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
     expect([server.bearers, source.refreshes]).toEqual([['Bearer ALICE'], 0])
   })
 
-  it('when the API refuses the token, then the request is replayed once with the next one of the same login', async () => {
+  it('when the API rejects the token, then the request is replayed once with the next one of the same login', async () => {
     const { server, transfer, source } = await startAlice()
     expect(await transfer()).toMatchObject({ status: 401 })
     expect([server.bearers, source.refreshes]).toEqual([['Bearer ALICE', 'Bearer ALICE-1'], 1])
   })
 
-  it('when the same person logs in again meanwhile, then the request is replayed', async () => {
+  it('when the same user logs in again meanwhile, then the request is replayed', async () => {
     const { tokens, server, bank, transfer } = await startAlice()
     const held = gate()
     bank.held = held.opened
@@ -409,7 +409,7 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
     expect(await tokens.getAccessToken()).toBe('CAROL')
   })
 
-  it('when the source can obtain without a person, then one that waits during a reset gets the next token', async () => {
+  it('when the source can obtain without a user, then one that waits during a reset gets the next token', async () => {
     const held = gate()
     const source: TokenSource = {
       id: 'x',
@@ -465,7 +465,7 @@ describe('given two pages of one worker', () => {
     expect([other.status().login, await other.getAccessToken()]).toEqual(['present', 'ALICE'])
   })
 
-  it('when another person logs in in one, then both hear that it is another one, and that it was here: in the worker', async () => {
+  it('when another user logs in in one, then both hear that it is another one, and that it was here: in the worker', async () => {
     const { openPage } = startWorker()
     const pages = [await openPage(), await openPage()] as const
     const told = pages.map((tokens) => listen(tokens))
@@ -514,7 +514,7 @@ describe('given a page that is gone', () => {
   })
 })
 
-/** The service refuses the refresh token of the login, and everybody hears that one is required. */
+/** The service rejects the refresh token of the login, and everybody hears that one is required. */
 async function losing(source: PersonSource, tokens: TokenManager): Promise<void> {
   source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
   await failureOf(tokens.getAccessToken())
@@ -723,7 +723,7 @@ describe('given what is posted to a worker by anybody', () => {
   })
 
   it.each(['status', 'constructor', '__proto__', 'toString', 'revoke'])(
-    'when it asks for %s, then it is refused',
+    'when it asks for %s, then it is rejected',
     async (name) => {
       const { connect } = startWorker()
       const { port1, port2 } = new MessageChannel()
@@ -791,7 +791,7 @@ describe('given bad arguments', () => {
   })
 })
 
-describe('given a login that is under way in a page of a worker', () => {
+describe('given a login that is in flight in a page of a worker', () => {
   it('F284: when it comes, then the page has its token, and has heard of no required login; other pages do not wait', async () => {
     const { openPage } = startWorker()
     const [tokens, other] = [await openPage(), await openPage()]
@@ -843,7 +843,7 @@ describe('given a login that is under way in a page of a worker', () => {
     expect(told.loginChanged).toMatchObject([{ login: 'required', reason: 'logged-out' }])
   })
 
-  it('F284: when it brings another person, then a request that began before gets no token of that person', async () => {
+  it('F284: when it brings another user, then a request that began before gets no token of that person', async () => {
     const { openPage } = startWorker()
     const tokens = await openPage()
     await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
@@ -948,7 +948,7 @@ describe('given a login that is under way in a page of a worker', () => {
     expect(begun >= (internalsOf(tokens)?.firstGeneration?.() ?? 0)).toBe(false)
   })
 
-  it('F339: when the same person logs in again in another page, then a request of that login gets no token of the one under way', async () => {
+  it('F339: when the same user logs in again in another page, then a request of that login gets no token of the one in flight', async () => {
     const { manager, openPage, source } = startWorker()
     const [tokens, other] = [await openPage(), await openPage()]
     await manager.adopt(grant('alice', { accessLifetimeMs: 0 }))
@@ -1017,7 +1017,7 @@ describe('given a login that is under way in a page of a worker', () => {
     expect(await waiting).toBe('BOB')
   })
 
-  it('F339: when a token of the login that was lost comes back in a page, then it gets none of another person', async () => {
+  it('F339: when a token of the login that was lost comes back in a page, then it gets none of another user', async () => {
     const { openPage, source } = startWorker()
     const tokens = await openPage()
     await tokens.adopt(grant('alice'))

@@ -90,7 +90,7 @@ export async function startedIn(page: Page, options: object = {}): Promise<Tab> 
   }
 }
 
-/** If a token call takes longer than this, the other tabs assume that its tab is gone. No machine is that slow. */
+/** If a token request takes longer than this, the other tabs assume that its tab is gone. No machine is that slow. */
 export const EXCHANGE_LIMIT_MS = 300_000
 /** In one tab, all of that time has passed, by both of its clocks. */
 export const LATER = `[Date, performance].forEach((clock) => {

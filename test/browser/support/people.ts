@@ -6,14 +6,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startTokenService } from '../../../src/testing/index.ts'
 
-/** A site where people log in, in front of a simulated service. The password of each person is `secret`. */
+/** A site where users log in, in front of a simulated service. The password of each person is `secret`. */
 export interface People {
   readonly origin: string
   /** All tokens that there ever were. */
   readonly tokens: Iterable<string>
   /** The refresh tokens among them. */
   readonly refreshTokens: ReadonlySet<string>
-  /** The people for whom the API has answered, in order. */
+  /** The users for whom the API has answered, in order. */
   readonly served: readonly string[]
   /** How often a refresh token was presented. */
   readonly refreshes: number
@@ -23,7 +23,7 @@ export interface People {
   readonly sessions: number
   /** Ends all sessions. */
   endSessions(): void
-  /** The API refuses all access tokens that there are. */
+  /** The API rejects all access tokens that there are. */
   revokeAccess(): void
   close(): Promise<void>
 }

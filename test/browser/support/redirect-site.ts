@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 
-/** A site whose people log in at a real oidc-provider. */
+/** A site whose users log in at a real oidc-provider. */
 export interface RedirectSite {
   readonly origin: string
   readonly issuer: string
@@ -67,7 +67,7 @@ export async function startRedirectSite(pages: string): Promise<RedirectSite> {
 
 /**
  * Notes whatever is shown, be it for one frame: `globalThis.shown`. On the callback page of a tab whose session storage has `holds`, the answer to the
- * token call never comes: `globalThis.isHeld`.
+ * token request never comes: `globalThis.isHeld`.
  */
 const WATCH = `<script>
   globalThis.shown = new Set()

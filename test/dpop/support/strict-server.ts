@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { sha256, verified } from './verifier.ts'
 
-/** Answers a request in the place of the server. */
+/** Answers a request instead of the server. */
 type Fault = (reply: ServerResponse) => unknown
 /** Which nonce a proof needs. `another`: never the one that it has. */
 type Demand = 'none' | 'latest' | 'another'
@@ -12,7 +12,7 @@ type Demand = 'none' | 'latest' | 'another'
 export interface StrictServer {
   readonly origin: string
   readonly tokenEndpoint: string
-  /** The grant and the status of each token call. */
+  /** The grant and the status of each token request. */
   readonly tokenCalls: string[]
   /** The method, the path with its query, the status and the flaw of the proof, if any, of each request of the API. */
   readonly requests: string[]

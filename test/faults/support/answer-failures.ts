@@ -23,7 +23,7 @@ const { body, query, proxyUser, proxyPassword } = SECRETS
 const alike = (statuses: number[], ends: FailurePath['ends'], reply: (status: number) => Reply): FailurePath[] =>
   statuses.map((status) => ({ when: `it answers ${status}`, ends: ends!, tokenCalls: reply(status) }))
 
-/** The service refuses. */
+/** The service rejects. */
 const REFUSALS: FailurePath[] = [
   { when: 'the password is wrong', ends: REJECTED, tells: ['renewalFailed'], tokenCalls: refusing(400, '2006') },
   { when: 'its code is a sentence', ends: REJECTED, tokenCalls: refusing(400, `no ${SECRETS.login}`) },
@@ -138,5 +138,5 @@ const SIGNATURES: FailurePath[] = [
   },
 ]
 
-/** What the token service, or a gateway before it, does to a token call. */
+/** What the token service, or a gateway before it, does to a token request. */
 export const ANSWER_FAILURES: readonly FailurePath[] = [...REFUSALS, ...LOST, ...GARBAGE, ...SIGNATURES]

@@ -11,7 +11,7 @@ const { body, clientId, clientSecret, login, password, access, refresh } = SECRE
 
 const refusingRefresh = [granting, refusing(401, '2007')]
 
-/** A refresh token is refused before its time. */
+/** A refresh token is rejected before its time. */
 const SUSPICIONS: FailurePath[] = [
   {
     when: 'a refresh token is suspicious, and the credentials are good',
@@ -140,7 +140,7 @@ const WAITING: FailurePath[] = [
   },
 ]
 
-/** A refused token cannot be replaced. */
+/** A rejected token cannot be replaced. */
 const REPLACING: FailurePath[] = [
   {
     when: 'tokens are refused faster than they may be replaced',
@@ -158,7 +158,7 @@ const REPLACING: FailurePath[] = [
   },
 ]
 
-/** The error that axios gives to a program that makes a token call itself. */
+/** The error that axios gives to a program that makes a token request itself. */
 async function axiosError({ origin }: MarkedService): Promise<unknown> {
   const config = {
     headers: { Authorization: `Bearer ${access}` },

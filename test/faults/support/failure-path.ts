@@ -11,7 +11,7 @@ export interface FailurePath {
   readonly ends?: TokenErrorCode | readonly string[]
   /** Events that the manager emits on the way, among others. */
   readonly tells?: readonly Told[]
-  /** What token calls meet: one reply for all of them, or a list for the first ones, with proper answers afterwards. */
+  /** What token requests meet: one reply for all of them, or a list for the first ones, with proper answers afterwards. */
   readonly tokenCalls?: Reply | Reply[]
   /** What requests to the API meet. */
   readonly resources?: Reply | Reply[]
@@ -42,7 +42,7 @@ export async function renewal({ tokens }: Stage): Promise<unknown> {
   return ending(tokens.renew())
 }
 
-/** Sends a request. Resolves when it waits for the last of `calls` token calls, which gets no answer. */
+/** Sends a request. Resolves when it waits for the last of `calls` token requests, which gets no answer. */
 export async function waiting(
   stage: Stage,
   { calls = 1, ...config }: AxiosRequestConfig & { calls?: number } = {},

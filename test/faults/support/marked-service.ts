@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../../src/index.ts'
 import { type SeenRequest, serve } from '../../service/world.ts'
 
-/** Every secret that a program may have around a token call, each with the mark of `CANARY`. */
+/** Every secret that a program may have around a token request, each with the mark of `CANARY`. */
 export const SECRETS = {
   clientId: 'canary-id-7f3a9c',
   clientSecret: 'canary-secret-5be12d',

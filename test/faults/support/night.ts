@@ -36,7 +36,7 @@ export function linesOf(tokens: LoginManager, lines: string[] = [], name?: strin
   return lines
 }
 
-/** A manager in virtual time, and its lines. Pauses between two token calls take no time. */
+/** A manager in virtual time, and its lines. Pauses between two token requests take no time. */
 export function onCall(
   options: Pick<TokenManagerOptions, 'source'> & Partial<TokenManagerOptions>,
   clock = manualClock(),
