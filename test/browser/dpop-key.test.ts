@@ -85,7 +85,7 @@ describeBrowser('given the key of a page', () => {
     page.on('console', (message) => told.push(message.text()))
     const [one, other] = [await proved(page), await proved(page, 'other')]
     expect(verified(one.proof).thumbprint).not.toBe(verified(other.proof).thumbprint)
-    expect(told).toEqual([expect.stringMatching(/The DPoP key default .*allow cookies[^]*login of its own/)])
+    expect(told).toEqual([expect.stringMatching(/The DPoP key default .*allow cookies[^]*its own login/)])
   })
 
   it('when another script has put something else there, then the error names what is wrong', async () => {
