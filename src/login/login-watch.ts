@@ -253,7 +253,9 @@ export class LoginWatch implements LoginView {
    */
   skipped(tokens: StoredTokens): void {
     const isLogin = !this.#mayObtain && tokens.refreshToken !== undefined
-    if (this.#login === undefined && isLogin) this.seen(tokens, false)
+    // The login that has ended here is no news. Any other one is reported before an act can end it (F362).
+    const isNews = this.#login === undefined || (this.#login === 'required' && tokens.login !== this.#number)
+    if (isNews && isLogin) this.seen(tokens, false)
     else this.noteStored(tokens)
   }
 

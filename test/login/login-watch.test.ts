@@ -202,8 +202,16 @@ describe('given tokens of the record that no longer serve', () => {
 
   it('when the manager knows better, then they tell nothing', () => {
     const { watch, told } = start()
+    watch.noteStored(of({ login: 1 }))
     watch.required('logged-out', 'here')
     watch.skipped(of({ login: 1, refreshToken: 'r' }))
     expect([watch.statusWith().login, told.length]).toEqual(['required', 1])
+  })
+  it('when they belong to another login than the one that has ended here, then that login is reported (F362)', () => {
+    const { watch, told } = start()
+    watch.noteStored(of({ login: 1 }))
+    watch.required('logged-out', 'here')
+    watch.skipped(of({ login: 2, refreshToken: 'r' }))
+    expect([watch.statusWith().login, told.length]).toEqual(['present', 2])
   })
 })

@@ -76,6 +76,14 @@ describe('given three managers of a store that may fail for one of them alone, l
     await expect(travelToLastLogin(acts, unhandled, nothingStood())).resolves.toBeUndefined()
   })
 
+  it('when a manager that requires a login renews, and fails after it has read a login of another manager, then it reports that login before its logout can end it (F362)', async () => {
+    const acts: LastLoginAct[] = [
+      ...[{ act: 'store', at: 2, is: 'unanswered' } as const, { act: 'login', at: 0, who: 'alice' } as const],
+      ...[{ act: 'renew', at: 2 } as const, { act: 'logout', at: 2 } as const],
+    ]
+    await expect(travelToLastLogin(acts, unhandled, nothingStood())).resolves.toBeUndefined()
+  })
+
   it('when a user logs in again while the store is down, and out twice, then nobody is logged in', async () => {
     const [login, logout] = [{ act: 'login', at: 0, who: 'bob' } as const, { act: 'logout', at: 0 } as const]
     const acts: LastLoginAct[] = [login, { act: 'store', at: 0, is: 'down' }, login, logout, logout]
