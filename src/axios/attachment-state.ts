@@ -52,9 +52,7 @@ export class AttachmentState {
     for (const binding of bindings.values())
       active.set(binding, { binding, generation: binding.access.currentGeneration?.() })
     this.#all = [...active.values()]
-    this.#byOrigin = new Map(
-      Array.from(bindings, ([origin, binding]) => [origin, active.get(binding) as ActiveBinding]),
-    )
+    this.#byOrigin = new Map(Array.from(bindings, ([origin, binding]) => [origin, active.get(binding)!]))
   }
 
   /** Whether no login of a manager has begun or ended since. */

@@ -9,8 +9,8 @@ export function boundRecord(key: string | Promise<string>, open: (key: string) =
   const opened = key.then(open)
   /** Never rejects. Each step rejects instead. */
   const known = opened.catch(() => undefined)
-  let isWatched: TokenRecord['isWatched']
-  void known.then((record) => (isWatched = record?.isWatched))
+  let current: TokenRecord | undefined
+  void known.then((record) => (current = record))
   return {
     acquire: async (...given) => (await opened).acquire(...given),
     acquireForLogout: async (...given) => (await opened).acquireForLogout(...given),
@@ -20,7 +20,7 @@ export function boundRecord(key: string | Promise<string>, open: (key: string) =
     clear: async (...given) => (await opened).clear(...given),
     check: async (...given) => (await opened).check?.(...given),
     close: () => void known.then((record) => record?.close?.()),
-    isWatched: () => isWatched?.() === true,
+    isWatched: () => current?.isWatched?.() === true,
     watch(onChange) {
       const watched = known.then((record) => record?.watch?.(onChange))
       return () => void watched.then((stop) => stop?.())

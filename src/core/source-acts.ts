@@ -1,5 +1,5 @@
 import type { Settings } from './account.ts'
-import { detailsOf, outcomeOf, TokenError } from './errors.ts'
+import { detailsOf, outcomeOf, type TokenError } from './errors.ts'
 import { withinExchange } from './exchange.ts'
 import type { LoginHost, LogoutResult } from './login-port.ts'
 import { type ExchangeContext, offers, type TokenSource } from './token-source.ts'

@@ -29,7 +29,7 @@ function etcd(): typeof fetch {
   }
   return async (url, init) => {
     await later()
-    const answer = answers[String(url).split('/v3/')[1]!]!(JSON.parse(init?.body as string) as EtcdCall)
+    const answer = answers[(url as string).split('/v3/')[1]!]!(JSON.parse(init?.body as string) as EtcdCall)
     await later()
     return Response.json(answer, { headers: { Date: new Date().toUTCString() } })
   }
