@@ -49,10 +49,14 @@ export class AttachmentState {
   constructor(bindings: ReadonlyMap<string, Binding>, shared: InstanceParts) {
     this.#shared = shared
     const active = new Map<Binding, ActiveBinding>()
-    for (const binding of bindings.values())
-      active.set(binding, { binding, generation: binding.access.currentGeneration?.() })
+    const byOrigin = new Map<string, ActiveBinding>()
+    for (const [origin, binding] of bindings) {
+      const one = active.get(binding) ?? { binding, generation: binding.access.currentGeneration?.() }
+      active.set(binding, one)
+      byOrigin.set(origin, one)
+    }
     this.#all = [...active.values()]
-    this.#byOrigin = new Map(Array.from(bindings, ([origin, binding]) => [origin, active.get(binding)!]))
+    this.#byOrigin = byOrigin
   }
 
   /** Whether no login of a manager has begun or ended since. */
