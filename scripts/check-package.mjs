@@ -20,7 +20,7 @@ const DOCS = /^docs\/([\w-]+\.md|frameworks\/[\w-]+\.md|operations\/[\w-]+\.(yml
  * gzip finds what it has seen within the last 32 KB, so it keeps both forms of the core, ESM and CommonJS, with 35 KB each. Four files in its place save 11 KB
  * of the download, and cost the start of each process about a millisecond.
  */
-const MOST_KB = 330
+const MOST_KB = 340
 /** Where links lead while package.json does not say where the project lives. */
 const STAND_IN = 'https://github.com/somebody/axios-evergreen'
 /** The entries of the package: `.`, `./oauth2` … */

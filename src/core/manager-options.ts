@@ -217,11 +217,14 @@ function isUnnamed(source: TokenSource, store: OpenableStore): boolean {
 
 /** @throws {TypeError} naming the fix. */
 function layerOf(source: TokenSource): LoginLayer | undefined {
+  if (member(source, 'needsLogin') !== undefined) throw new TypeError(NO_NEEDS_LOGIN)
   const layer = member(source, 'login')
-  const old = member(source, 'needsLogin') !== undefined && 'source.needsLogin is source.login now: '
-  if (!old && (layer === undefined || isLoginLayer(layer))) return layer
-  throw wrong(`${old || ''}source.login`, 'person or session of axios-evergreen/login', shown(layer))
+  if (layer === undefined || isLoginLayer(layer)) return layer
+  throw wrong('source.login', 'person or session of axios-evergreen/login', shown(layer))
 }
+
+const NO_NEEDS_LOGIN =
+  'source.needsLogin is now source.login: give the source login: person (or session) of axios-evergreen/login'
 
 function checkedStore(store: TokenStore | undefined): OpenableStore | undefined {
   if (store !== undefined && typeof (store as Partial<OpenableStore> | null)?.open !== 'function')
