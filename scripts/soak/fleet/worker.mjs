@@ -31,8 +31,8 @@ let order = null
 let falls = 0
 let isResting = false
 let isEnding = false
-/** The claim in the store belongs to this process. */
-let isClaimHere = false
+/** The lease in the store belongs to this process. */
+let isLeaseHere = false
 
 process.on('message', (message) => {
   if ('order' in message) order = message.order
@@ -156,7 +156,7 @@ function watchedCommand(args, run) {
 async function watched(run, { told, ...step }) {
   const answered = begun(step)
   const pending = run()
-  reachIf(isClaimHere, step, 'settle sent')
+  reachIf(isLeaseHere, step, 'settle sent')
   const answer = await pending
   const outcome = told(answer)
   answered(outcome)
@@ -171,7 +171,7 @@ async function watchFile() {
     read: (step, begunAt) => begun(step, begunAt)(step),
     writes(step, begunAt) {
       answered = begun(step, begunAt)
-      reachIf(isClaimHere, step, 'settle sent')
+      reachIf(isLeaseHere, step, 'settle sent')
     },
     holds: () => reach('in a step'),
     put(step) {
@@ -190,9 +190,9 @@ function begun(step, begunAt) {
 /** The part `shown` of a record is not sealed. */
 function done(step, isPut) {
   if (step.does === 'read') reach('read')
-  reachIf(isClaimHere, step, 'settled')
-  if (isPut) isClaimHere = !isClaimHere && 'claimedUntil' in JSON.parse(step.value).shown
-  reachIf(isClaimHere, step, 'granted')
+  reachIf(isLeaseHere, step, 'settled')
+  if (isPut) isLeaseHere = !isLeaseHere && 'leasedUntil' in JSON.parse(step.value).shown
+  reachIf(isLeaseHere, step, 'granted')
 }
 
 function reachIf(isSo, { does }, step) {
