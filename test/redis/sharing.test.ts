@@ -205,7 +205,7 @@ it.each([
         { id: 'a', key: new Uint8Array(32) },
       ],
     },
-    /encryptionKeys\[1\]\.id 'a' is taken/,
+    /encryptionKeys\[1\]\.id 'a' is already used by an earlier key/,
   ],
 ])('when redisStore is given a bad %s, then it says so at once, and shows no key', (_, options, message) => {
   const client = { command: async () => null }
