@@ -11,7 +11,8 @@ import { SuspicionWatch } from './suspicion.ts'
 import { member } from './thrown.ts'
 import { TokenClock } from './token-clock.ts'
 import type { Exchange } from './token-source.ts'
-import type { NewTokens, TokenRecord } from './token-store.ts'
+import type { NewTokens } from './stored-tokens.ts'
+import type { TokenRecord } from './token-store.ts'
 import { Work } from './work.ts'
 
 /** Converts what a source threw into a `TokenError`. */

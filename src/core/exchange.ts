@@ -20,7 +20,8 @@ import {
   type TokenSource,
 } from './token-source.ts'
 import { member } from './thrown.ts'
-import type { Lease, NewTokens, StoredTokens } from './token-store.ts'
+import type { Lease } from './lease.ts'
+import type { NewTokens, StoredTokens } from './stored-tokens.ts'
 
 /** No service issues tokens with a shorter lifetime on purpose: the source returned seconds instead of milliseconds. */
 const SHORT_LIFETIME_MS = 5_000

@@ -1,5 +1,5 @@
 import type { TokenErrorCode } from './errors.ts'
-import type { CoolDown } from './token-store.ts'
+import type { CoolDown } from './lease.ts'
 
 /** The message for a caller if another owner of the record failed to renew. Only stores import it: without a store there is no other owner. */
 export function failureOfOther({ code, status, by }: CoolDown): string {

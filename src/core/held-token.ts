@@ -1,6 +1,6 @@
 import { type Freshness, freshnessOf, type RenewalWindow, renewalWindow, type WindowSettings } from './freshness.ts'
 import type { TokenClock } from './token-clock.ts'
-import { areSame, type NewTokens, type StoredTokens } from './token-store.ts'
+import { areSame, type NewTokens, type StoredTokens } from './stored-tokens.ts'
 
 interface HoldSettings {
   readonly tokenClock: TokenClock

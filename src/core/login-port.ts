@@ -6,7 +6,7 @@ import type { LoginGenerations } from './login-generations.ts'
 import type { Rules } from './situation.ts'
 import type { LoginStatus } from './status.ts'
 import type { AdoptedGrant, Exchange } from './token-source.ts'
-import type { StoredTokens } from './token-store.ts'
+import type { StoredTokens } from './stored-tokens.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
 /** The argument of `adopt()`: a login, or a promise of one. */

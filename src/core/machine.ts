@@ -20,7 +20,7 @@ import {
   type LoginStatus,
 } from './status.ts'
 import { quietly } from './thrown.ts'
-import type { StoredTokens } from './token-store.ts'
+import type { StoredTokens } from './stored-tokens.ts'
 import { Halted } from './pauses.ts'
 import { WaitingRoom } from './waiting-room.ts'
 

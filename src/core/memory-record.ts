@@ -2,22 +2,19 @@ import type { Clock } from './clock.ts'
 import { doubted, type Fate, fateAfter, presentableIn } from './refresh-fate.ts'
 import { TokenClock } from './token-clock.ts'
 import {
-  type AdoptedTokens,
-  aged,
   type LeaseResult,
   type LeaseTerms,
   type CoolDown,
   type Decide,
   type Lease,
   type Missing,
-  type NewTokens,
   type Next,
   type ReleaseResult,
   type Report,
   RESERVE_MS,
-  type StoredTokens,
-  type TokenRecord,
-} from './token-store.ts'
+} from './lease.ts'
+import { type AdoptedTokens, aged, type NewTokens, type StoredTokens } from './stored-tokens.ts'
+import type { TokenRecord } from './token-store.ts'
 
 /** The stored tokens and the state of their refresh token. */
 export interface Entry extends Fate {

@@ -1,20 +1,9 @@
 import { boundRecord } from './bound-record.ts'
 import { MemoryRecord } from './memory-record.ts'
 import { OTHER_OWNERS } from './other-owners.ts'
-import {
-  type AdoptedTokens,
-  type CheckResult,
-  isOfOther,
-  type KnownLogin,
-  type Lease,
-  type LeaseResult,
-  type LeaseTerms,
-  type NewTokens,
-  type OpenableStore,
-  type StoredTokens,
-  type TokenRecord,
-  type TokenStore,
-} from './token-store.ts'
+import type { CheckResult, Lease, LeaseResult, LeaseTerms } from './lease.ts'
+import { type AdoptedTokens, isOfOther, type KnownLogin, type NewTokens, type StoredTokens } from './stored-tokens.ts'
+import type { OpenableStore, TokenRecord, TokenStore } from './token-store.ts'
 
 /**
  * Keeps tokens in the memory of this process. Managers with the same store and the same key share their tokens. The store keeps the tokens of each

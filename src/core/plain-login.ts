@@ -8,7 +8,7 @@ import { LoginGenerations } from './login-generations.ts'
 import type { LoginCode, LoginHost, Logins, LoginView, LogoutResult, LoginChecker } from './login-port.ts'
 import { resetSource, revokeAtSource } from './source-acts.ts'
 import type { AdoptedGrant } from './token-source.ts'
-import type { StoredTokens } from './token-store.ts'
+import type { StoredTokens } from './stored-tokens.ts'
 
 /** The view of logins for a source without users: only the login generations, which separate requests from before and after `adopt` or `reset`. */
 class PlainView implements LoginView {

@@ -2,7 +2,7 @@ import { detailsOf, outcomeOf, TokenError } from './errors.ts'
 import type { RetryPolicy } from './manager-options.ts'
 import type { Consequence, OwnCoolDown, Plan, Policy, Situation } from './situation.ts'
 import type { RejectedRefreshToken, Suspicion } from './suspicion.ts'
-import type { CoolDown, Report, Retry } from './token-store.ts'
+import type { CoolDown, Report, Retry } from './lease.ts'
 
 /**
  * The plan after a failed exchange: the table of outcomes, the retries and the cool-down (design: Renewal, Logins). It is computed inside the step

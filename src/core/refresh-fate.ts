@@ -1,4 +1,4 @@
-import type { LeaseTerms, Lease, Report } from './token-store.ts'
+import type { LeaseTerms, Lease, Report } from './lease.ts'
 
 /** The state of a stored refresh token. */
 export interface Fate {

@@ -1,6 +1,6 @@
 import { TokenError } from './errors.ts'
 import type { Account, Settings } from './account.ts'
-import type { CoolDown, Lease } from './token-store.ts'
+import type { CoolDown, Lease } from './lease.ts'
 
 /** The error for callers while the record cools down. The failure may be that of another owner (F224). */
 export function coolingError(

@@ -8,18 +8,9 @@ import { CallFailed, nextCallOf, planAfter, planAfterLateArrival, retryAfterMsOf
 import { coolingError, errorIfPrivate } from './renewal-errors.ts'
 import type { Meanwhile, Plan, Situation } from './situation.ts'
 import { type Exchange, offers } from './token-source.ts'
-import {
-  type LeaseResult,
-  type LeaseTerms,
-  type Decide,
-  type Lease,
-  type NewTokens,
-  type RefreshTokenFate,
-  type ReleaseResult,
-  type Report,
-  type StoredTokens,
-  type Turn,
-} from './token-store.ts'
+import type { LeaseResult, LeaseTerms, Decide, Lease, RefreshTokenFate, ReleaseResult, Report } from './lease.ts'
+import type { NewTokens, StoredTokens } from './stored-tokens.ts'
+import type { Turn } from './token-store.ts'
 import { type Halt, Halted, Pauses } from './pauses.ts'
 
 /** The input of one renewal, and its callbacks to the machine. */

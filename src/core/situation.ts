@@ -3,7 +3,8 @@ import type { Events } from './events.ts'
 import type { ManagerSettings } from './manager-options.ts'
 import type { RejectedRefreshToken, Suspicion } from './suspicion.ts'
 import type { Exchange } from './token-source.ts'
-import type { CoolDown, Lease, NewTokens, RefreshTokenFate, ReleaseResult, Report, Retry } from './token-store.ts'
+import type { CoolDown, Lease, RefreshTokenFate, ReleaseResult, Report, Retry } from './lease.ts'
+import type { NewTokens } from './stored-tokens.ts'
 
 /** The settings that a plan depends on. */
 export interface Policy extends Pick<ManagerSettings, 'retry' | 'graceMs' | 'onSuspicious'> {

@@ -3,7 +3,7 @@ import { detailsOf, outcomeOf, type TokenError } from './errors.ts'
 import { withinExchange } from './exchange.ts'
 import type { LoginHost, LogoutResult } from './login-port.ts'
 import { type ExchangeContext, offers, type TokenSource } from './token-source.ts'
-import type { NewTokens } from './token-store.ts'
+import type { NewTokens } from './stored-tokens.ts'
 
 /** Resets the source. Waiting callers get a renewal even if `source.reset` throws. It begins after the record is cleared. */
 export async function resetSource(

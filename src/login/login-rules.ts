@@ -13,7 +13,7 @@ import type { RenewalState, Consequence, Plan, Policy, Rules, Situation } from '
 import type { Suspicion } from '../core/suspicion.ts'
 import { member } from '../core/thrown.ts'
 import { SAYING } from '../core/token-source.ts'
-import type { Lease } from '../core/token-store.ts'
+import type { Lease } from '../core/lease.ts'
 import { loginRequired } from './login-required.ts'
 
 /** How often one renewal presents a refresh token whose earlier presentations had no known outcome. */

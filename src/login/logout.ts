@@ -1,5 +1,6 @@
 import type { Account } from '../core/account.ts'
-import { areSame, type LeaseResult, type KnownLogin, type NewTokens, type StoredTokens } from '../core/token-store.ts'
+import type { LeaseResult } from '../core/lease.ts'
+import { areSame, type KnownLogin, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
 import { pauseForOther, POLL_MS } from '../core/other-owners.ts'
 import { Pauses } from '../core/pauses.ts'
 

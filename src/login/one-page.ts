@@ -2,7 +2,8 @@ import { withinLimit } from '../core/deadline.ts'
 import { randomHex } from '../core/digest.ts'
 import { internalsOf, type ManagerInternals } from '../core/manager-internals.ts'
 import type { LoginManager } from '../core/token-manager.ts'
-import type { Lease, OpenableStore, StoreReports, TokenRecord, TokenStore } from '../core/token-store.ts'
+import type { Lease } from '../core/lease.ts'
+import type { OpenableStore, StoreReports, TokenRecord, TokenStore } from '../core/token-store.ts'
 
 /** The interval of checks for a login elsewhere and for other pages, ms. */
 const CHECK_MS = 1_000

@@ -4,7 +4,7 @@ import { loginRequired } from './login-required.ts'
 import type { UserLogins } from './user-logins.ts'
 import type { LoginAccount } from './login-account.ts'
 import { ASK_MS } from '../core/status.ts'
-import type { CheckResult } from '../core/token-store.ts'
+import type { CheckResult } from '../core/lease.ts'
 
 /** Checks in the record whether a user has logged in or out elsewhere. A check takes no lease and makes no token request. */
 export class RecordChecker implements LoginChecker {

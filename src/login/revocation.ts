@@ -2,7 +2,7 @@ import type { Account, Settings } from '../core/account.ts'
 import { pauseMs, retryAfterMsOf } from '../core/plan.ts'
 import { reasonIn, revokeAtSource } from '../core/source-acts.ts'
 import type { LogoutResult } from '../core/login-port.ts'
-import type { NewTokens } from '../core/token-store.ts'
+import type { NewTokens } from '../core/stored-tokens.ts'
 
 /** Why tokens were not revoked. */
 interface Failure {

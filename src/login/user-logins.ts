@@ -11,7 +11,7 @@ import { revoke, revokeAll } from './revocation.ts'
 import { readAdopted } from '../core/grant.ts'
 import { resetSource } from '../core/source-acts.ts'
 import { type AdoptedGrant, offers, type TokenGrant } from '../core/token-source.ts'
-import type { AdoptedTokens, NewTokens, StoredTokens } from '../core/token-store.ts'
+import type { AdoptedTokens, NewTokens, StoredTokens } from '../core/stored-tokens.ts'
 
 /** A login that begins. */
 interface LoginStart {

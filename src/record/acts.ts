@@ -1,4 +1,4 @@
-import { isOfOther, type AdoptedTokens, type NewTokens, type StoredTokens } from '../core/token-store.ts'
+import { isOfOther, type AdoptedTokens, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
 import { joined, pastAfter } from './known-logins.ts'
 import type { Change, Reading, RecordState } from './record-shape.ts'
 import { bare, EMPTY, settled } from './record-state.ts'

@@ -1,4 +1,4 @@
-import type { AdoptedTokens, NewTokens } from '../core/token-store.ts'
+import type { AdoptedTokens, NewTokens } from '../core/stored-tokens.ts'
 import type { Change, Pair, Reading, RecordState } from './record-shape.ts'
 import { leftOf, tokensIn } from './record-views.ts'
 

@@ -1,5 +1,5 @@
 import { doubted } from '../core/refresh-fate.ts'
-import type { LeaseTerms } from '../core/token-store.ts'
+import type { LeaseTerms } from '../core/lease.ts'
 import type { Pair, Reading, RecordState } from './record-shape.ts'
 import { CLOCK_SLACK_MS, leftOf } from './record-views.ts'
 

@@ -1,5 +1,5 @@
 import type { Fate } from '../core/refresh-fate.ts'
-import type { CoolDown } from '../core/token-store.ts'
+import type { CoolDown } from '../core/lease.ts'
 
 /**
  * The record of one account, as plain JSON data. Instants (`at`) are read from the one clock that all owners of the record share. That clock may be set back,

@@ -6,15 +6,13 @@ import {
   type Decide,
   type EndTerms,
   type Lease,
-  isOfOther,
   type CheckResult,
-  type NewTokens,
   type Next,
   type ReleaseResult,
   type Report,
   RESERVE_MS,
-  type StoredTokens,
-} from '../core/token-store.ts'
+} from '../core/lease.ts'
+import { isOfOther, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
 import type { Change, StoredLease, Pair, Reading, RecordState, StoredCoolDown } from './record-shape.ts'
 import { ownersAfter } from './fleet.ts'
 import { spentAfter } from './known-logins.ts'

@@ -1,4 +1,5 @@
-import { type CoolDown, isOfOther, type KnownLogin, type Missing, type StoredTokens } from '../core/token-store.ts'
+import type { CoolDown, Missing } from '../core/lease.ts'
+import { isOfOther, type KnownLogin, type StoredTokens } from '../core/stored-tokens.ts'
 import type { Pair, RecordState, StoredCoolDown } from './record-shape.ts'
 
 /** Between two readings, an owner extrapolates the register's clock with its own. The next reading may be this much behind. */

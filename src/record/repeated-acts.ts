@@ -1,4 +1,4 @@
-import type { AdoptedTokens, KnownLogin, NewTokens, StoredTokens } from '../core/token-store.ts'
+import type { AdoptedTokens, KnownLogin, NewTokens, StoredTokens } from '../core/stored-tokens.ts'
 import { adopt, clear } from './acts.ts'
 import type { Change, Reading, RecordState } from './record-shape.ts'
 import { EMPTY } from './record-state.ts'

@@ -1,6 +1,8 @@
 import type { Clock } from '../core/clock.ts'
 import { MemoryRecord } from '../core/memory-record.ts'
-import type { LeaseResult, Lease, NewTokens, StoredTokens, TokenRecord } from '../core/token-store.ts'
+import type { LeaseResult, Lease } from '../core/lease.ts'
+import type { NewTokens, StoredTokens } from '../core/stored-tokens.ts'
+import type { TokenRecord } from '../core/token-store.ts'
 import type { UnreportedExchanges } from './unreported-exchanges.ts'
 
 /** The record of one owner while the shared record is unavailable. No other owner gets its tokens. */

@@ -1,16 +1,8 @@
 import type { Clock } from '../core/clock.ts'
 import type { PastAct } from '../record/repeated-acts.ts'
-import {
-  type AdoptedTokens,
-  aged,
-  type LeaseResult,
-  type Lease,
-  type KnownLogin,
-  type NewTokens,
-  type StoredTokens,
-  type StoreReports,
-  type TokenRecord,
-} from '../core/token-store.ts'
+import type { LeaseResult, Lease } from '../core/lease.ts'
+import { type AdoptedTokens, aged, type KnownLogin, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
+import type { StoreReports, TokenRecord } from '../core/token-store.ts'
 import { PrivateRecord } from './private-record.ts'
 import { SharedRecord } from './shared-record.ts'
 import type { SharedSettings } from './stored-state.ts'

@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { TokenError } from '../core/errors.ts'
-import { aged, type NewTokens, type StoredTokens, type StoreReports, type TokenRecord } from '../core/token-store.ts'
+import { aged, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
+import type { StoreReports, TokenRecord } from '../core/token-store.ts'
 import type { Changes } from './changes.ts'
 import { ForeignRecord } from './record-text.ts'
 import { RepeatingRecord } from './repeating-record.ts'

@@ -1,20 +1,9 @@
 import type { Clock } from '../core/clock.ts'
 import { fingerprintOf } from '../core/digest.ts'
 import { hasJumped, TokenClock } from '../core/token-clock.ts'
-import {
-  aged,
-  type LeaseResult,
-  type EndTerms,
-  type Lease,
-  type AdoptedTokens,
-  type KnownLogin,
-  type NewTokens,
-  type Others,
-  type ReleaseResult,
-  type StoredTokens,
-  type StoreReports,
-  type TokenRecord,
-} from '../core/token-store.ts'
+import type { LeaseResult, EndTerms, Lease, Others, ReleaseResult } from '../core/lease.ts'
+import { aged, type AdoptedTokens, type KnownLogin, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
+import type { StoreReports, TokenRecord } from '../core/token-store.ts'
 import { adopt, clear } from '../record/acts.ts'
 import { countsItself, turnsMs, withOwner } from '../record/fleet.ts'
 import { accept, bare, acquire, acquireForLogout, check, overlap, release } from '../record/record-state.ts'

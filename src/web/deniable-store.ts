@@ -1,4 +1,5 @@
-import type { Lease, OpenableStore, StoreReports, TokenRecord } from '../core/token-store.ts'
+import type { Lease } from '../core/lease.ts'
+import type { OpenableStore, StoreReports, TokenRecord } from '../core/token-store.ts'
 import type { StorageAccess } from './storage-access.ts'
 
 /**

@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { randomHex } from '../core/digest.ts'
-import type { LeaseResult, Lease, OpenableStore, Others, TokenRecord } from '../core/token-store.ts'
+import type { LeaseResult, Lease, Others } from '../core/lease.ts'
+import type { OpenableStore, TokenRecord } from '../core/token-store.ts'
 import { replyTo, isAlive } from './roll-call.ts'
 
 /**

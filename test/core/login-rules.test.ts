@@ -4,7 +4,8 @@ import { LOGIN_RULES } from '../../src/login/login-rules.ts'
 import { planAfter } from '../../src/core/plan.ts'
 import { errorIfPrivate } from '../../src/core/renewal-errors.ts'
 import type { Plan, Situation } from '../../src/core/situation.ts'
-import type { Lease, StoredTokens } from '../../src/core/token-store.ts'
+import type { Lease } from '../../src/core/lease.ts'
+import type { StoredTokens } from '../../src/core/stored-tokens.ts'
 import { LOGIN_POLICY, SITUATION } from '../support/situation.ts'
 
 const TEN_MINUTES = 600_000

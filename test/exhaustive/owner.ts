@@ -1,4 +1,5 @@
-import type { Decide, Lease, OpenableStore, Report } from '../../src/core/token-store.ts'
+import type { Decide, Lease, Report } from '../../src/core/lease.ts'
+import type { OpenableStore } from '../../src/core/token-store.ts'
 import { INTERNALS, type ManagerInternals } from '../../src/core/manager-internals.ts'
 import {
   type Clock,

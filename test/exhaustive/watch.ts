@@ -1,5 +1,6 @@
 import type { RecordState } from '../../src/record/record-shape.ts'
-import type { LeaseResult, Lease, CheckResult, NewTokens, Report, StoredTokens } from '../../src/core/token-store.ts'
+import type { LeaseResult, Lease, CheckResult, Report } from '../../src/core/lease.ts'
+import type { NewTokens, StoredTokens } from '../../src/core/stored-tokens.ts'
 import { ActRules } from './act-rules.ts'
 import { Knowledge } from './knowledge.ts'
 import { LoginRules } from './login-rules.ts'

@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import axios from 'axios'
-import type { OpenableStore, StoredTokens } from '../../src/core/token-store.ts'
+import type { StoredTokens } from '../../src/core/stored-tokens.ts'
+import type { OpenableStore } from '../../src/core/token-store.ts'
 import {
   attachBearer,
   createTokenManager,

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { LoginReason } from '../../src/core/errors.ts'
 import type { Events } from '../../src/core/events.ts'
 import { LoginWatch } from '../../src/login/login-watch.ts'
-import type { StoredTokens } from '../../src/core/token-store.ts'
+import type { StoredTokens } from '../../src/core/stored-tokens.ts'
 
 function start({ isAlone = false } = {}) {
   const told: unknown[] = []

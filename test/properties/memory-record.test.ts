@@ -2,15 +2,9 @@ import { expect, it } from '@jest/globals'
 import { LOGIN_RULES } from '../../src/login/login-rules.ts'
 import * as fc from 'fast-check'
 import { memoryStore } from '../../src/core/memory-store.ts'
-import type {
-  LeaseResult,
-  Lease,
-  KnownLogin,
-  CheckResult,
-  OpenableStore,
-  StoredTokens,
-  TokenRecord,
-} from '../../src/core/token-store.ts'
+import type { LeaseResult, Lease, CheckResult } from '../../src/core/lease.ts'
+import type { KnownLogin, StoredTokens } from '../../src/core/stored-tokens.ts'
+import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'

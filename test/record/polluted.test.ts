@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { adopt, clear } from '../../src/record/acts.ts'
 import type { RecordState } from '../../src/record/record-shape.ts'
 import { accept, bare, acquire, check } from '../../src/record/record-state.ts'
-import type { Lease } from '../../src/core/token-store.ts'
+import type { Lease } from '../../src/core/lease.ts'
 import { storedIn, textOf } from '../../src/store/record-text.ts'
 import { KeyRing } from '../../src/store/sealed-box.ts'
 

@@ -5,7 +5,8 @@ import type { Change, RecordState } from '../../src/record/record-shape.ts'
 import { accept, acquire, overlap, release } from '../../src/record/record-state.ts'
 import { keptMs } from '../../src/record/record-views.ts'
 import { adoptAgain, clearAgain } from '../../src/record/repeated-acts.ts'
-import type { LeaseResult, CoolDown, Lease, NewTokens, Others, Report } from '../../src/core/token-store.ts'
+import type { LeaseResult, CoolDown, Lease, Others, Report } from '../../src/core/lease.ts'
+import type { NewTokens } from '../../src/core/stored-tokens.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const TTL_MS = 15_000

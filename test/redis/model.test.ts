@@ -1,15 +1,9 @@
 import { expect, it } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
-import type {
-  CoolDown,
-  Lease,
-  NewTokens,
-  OpenableStore,
-  RefreshTokenFate,
-  Retry,
-  TokenRecord,
-} from '../../src/core/token-store.ts'
+import type { CoolDown, Lease, RefreshTokenFate, Retry } from '../../src/core/lease.ts'
+import type { NewTokens } from '../../src/core/stored-tokens.ts'
+import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import { redisStore } from '../../src/redis/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { patience, runs } from '../properties/runs.ts'

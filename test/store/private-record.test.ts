@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Lease, NewTokens } from '../../src/core/token-store.ts'
+import type { Lease } from '../../src/core/lease.ts'
+import type { NewTokens } from '../../src/core/stored-tokens.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { TOKENS, twoOwners } from '../support/two-owners.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Lease, StoredTokens } from '../../src/core/token-store.ts'
+import type { Lease } from '../../src/core/lease.ts'
+import type { StoredTokens } from '../../src/core/stored-tokens.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { sharedStoreContract } from '../support/token-store-contract.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { NewTokens } from '../../src/core/token-store.ts'
+import type { NewTokens } from '../../src/core/stored-tokens.ts'
 import { isTokenError } from '../../src/index.ts'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'

@@ -1,14 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import {
-  type Decide,
-  type Lease,
-  type Next,
-  type OpenableStore,
-  type ReleaseResult,
-  RESERVE_MS,
-  type StoredTokens,
-  type TokenRecord,
-} from '../../src/core/token-store.ts'
+import { type Decide, type Lease, type Next, type ReleaseResult, RESERVE_MS } from '../../src/core/lease.ts'
+import type { StoredTokens } from '../../src/core/stored-tokens.ts'
+import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import type { TokenStore } from '../../src/index.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 

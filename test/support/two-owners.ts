@@ -1,5 +1,7 @@
 import type { Clock } from '../../src/index.ts'
-import type { Lease, NewTokens, OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import type { Lease } from '../../src/core/lease.ts'
+import type { NewTokens } from '../../src/core/stored-tokens.ts'
+import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import { sharedStore, type SharedStoreOptions, type TokenRegister } from '../../src/store/index.ts'
 
 /** A pair with an access token of a minute. */

@@ -1,0 +1,137 @@
+import type { LoginReason, TokenErrorCode } from './errors.ts'
+import type { KnownLogin, StoredTokens } from './stored-tokens.ts'
+
+/** The terms on which an owner acquires a lease. With `login`, the lease neither presents nor changes the tokens of another login. */
+export interface LeaseTerms extends Pick<KnownLogin, 'login'> {
+  /** How long the service accepts a used refresh token. Infinity: until the token expires. Default 0. */
+  readonly graceMs?: number
+  /** Whether the lease may be granted in a cool-down that is not firm. */
+  readonly breaksCoolDown?: boolean
+  /** Only a user can obtain tokens. */
+  readonly needsLogin?: boolean
+  /** How to present a refresh token that has been in doubt for longer than the grace (R8, `Rules`). Absent: it is not presented. */
+  readonly inDoubt?: ((doubtAt: number) => Pick<Lease, 'isLastResort' | 'isRestored'>) | undefined
+  /** The longest time until an owner of a login checks the record, ms. After a loss of the record, owners write back what they have seen. */
+  readonly maxStalenessMs?: number
+  /** The digest of the owner's credentials. Undefined: unknown. */
+  readonly credentialsDigest?: string | undefined
+  readonly others?: Others
+}
+
+/** The terms on which an owner acquires the lease for a logout. */
+export interface EndTerms extends KnownLogin {
+  readonly others?: Others
+}
+
+/** What an owner of a shared record knows about the other owners. */
+export interface Others {
+  /** Exchanges that were made without the record may still be in flight. */
+  readonly overlap?: boolean
+  /** The name of an owner whose process died during its exchange. Its lease blocks no other owner, and leaves the refresh token in doubt, not dead. */
+  readonly dead?: string
+  /** This owner has seen its own clock jump. No lease expires through such a jump, so every open lease counts in full. */
+  readonly distrustsClock?: boolean
+}
+
+export type Missing = Extract<LoginReason, 'none-yet' | 'logged-out' | 'lost'>
+
+/** What an owner learns about its login without a lease. */
+export type CheckResult =
+  | { readonly kind: 'newer'; readonly tokens: StoredTokens }
+  | { readonly kind: 'cooling'; readonly coolDown: CoolDown }
+  | { readonly kind: 'missing'; readonly missing: Missing }
+
+export type LeaseResult =
+  | { readonly kind: 'newer'; readonly tokens: StoredTokens }
+  /** The remaining cool-down. */
+  | { readonly kind: 'cooling'; readonly coolDown: CoolDown }
+  /** `by`: the owner that makes an exchange. Undefined while that owner pauses before its next exchange. */
+  | { readonly kind: 'busy'; readonly remainingMs: number; readonly by?: string | undefined }
+  | Lease
+
+/** The right to make one exchange. Pass the same object back to the record: a store may compare identities, so a copy would be a different lease. */
+export interface Lease {
+  readonly kind: 'granted'
+  readonly fence: number
+  /** The version of the record when it granted the lease, with or without tokens. */
+  readonly version: number
+  /** The number of the login at that time; 0: none. Absent in a private record. */
+  readonly login?: number
+  /** The epoch of the register at that time. */
+  readonly epoch?: string
+  readonly tokens?: StoredTokens
+  /** The stored refresh token may be presented: it is neither retired nor in doubt for longer than the service's grace. */
+  readonly presentable: boolean
+  /** The stored refresh token may have been spent by an exchange whose response was lost. */
+  readonly isDoubted?: boolean
+  /** Logins only: the refresh token is in doubt, and may be presented only if no access token is valid. */
+  readonly isLastResort?: boolean
+  /** Logins only: the doubt comes from the store, which may have lost writes. */
+  readonly isRestored?: boolean
+  /** Logins only: consecutive rejections that left the fate of the refresh token unclear. `sinceMs`: the age of the first. */
+  readonly unclear?: { readonly says: string; readonly times: number; readonly sinceMs: number }
+  /** Why there are no tokens. */
+  readonly missing?: Missing
+  /** How often the refresh token was presented before and met a complete 5xx. */
+  readonly presentations: number
+  /** Consecutive failed renewals of all owners. */
+  readonly failures: number
+  /** Another exchange of the account may have been in flight when the stored tokens were issued. */
+  readonly overlapped?: boolean
+  /** The tokens belong to this owner alone, because the shared store is unavailable. */
+  readonly isPrivate?: boolean
+}
+
+/**
+ * The fate of the presented refresh token. `keep`: not spent, or none was presented. `counted`: met a complete 5xx, and may be presented a few more
+ * times. `doubtful`: may be spent. `dead`: rejected by the service. A dead token is never presented again. A doubtful token is presented only within
+ * the service's grace: later, our own lost response would look like theft. With a login, it is also presented if no access token is valid. The fate
+ * does not apply to newer tokens in the record.
+ */
+export type RefreshTokenFate = 'keep' | 'counted' | 'doubtful' | 'dead'
+
+export interface ReleaseResult {
+  /** The stored tokens, if they are newer than those of the lease. */
+  readonly newer?: StoredTokens
+  /** Another exchange of the account may have been in flight: the record has granted another lease since, or the stored tokens are `overlapped`. */
+  readonly contested: boolean
+}
+
+/** The owner retries after `ms`. The record reserves the lease for it until then, plus `RESERVE_MS`. */
+export interface Retry {
+  readonly kind: 'retry'
+  readonly ms: number
+}
+/** What follows a failed exchange. */
+export type Next = Retry | CoolDown
+/** What an owner reports to the record after a failed exchange. */
+export interface Report {
+  readonly fate: RefreshTokenFate
+  /** What follows, if it applies to the other owners too. Absent: any owner may acquire the lease next. */
+  readonly shared?: Next | undefined
+  /** Deletes the stored tokens: the access token must not be used any more either. */
+  readonly drops?: boolean
+  /** Logins only: identifies an unclear rejection. The record counts consecutive rejections with the same text. */
+  readonly says?: string | undefined
+}
+/** Decides on the report of an owner, given the state of the record. Pure: if another owner was faster, the store calls it again. */
+export type Decide = (result: ReleaseResult) => Report
+/** Must exceed the time that the owner's next `acquire` takes to reach the store. */
+export const RESERVE_MS = 1_000
+
+/** The cool-down after a failed renewal: no owner calls the service for `ms`. Infinity: until `clear` or `adopt`. */
+export interface CoolDown {
+  readonly kind: 'cool-down'
+  readonly ms: number
+  /** Whether `renew()` must respect it too: the service asked for it or rejected the credentials, or a user must act. */
+  readonly isFirm: boolean
+  /** Consecutive failed renewals. */
+  readonly failures: number
+  readonly code: TokenErrorCode
+  readonly status?: number
+  readonly serviceCode?: string
+  /** Why a login is required. */
+  readonly loginReason?: LoginReason
+  /** The digest of the rejected credentials. Owners with different credentials may call the service. */
+  readonly by?: string | undefined
+}

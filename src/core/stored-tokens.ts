@@ -1,0 +1,69 @@
+/** A stored token set. The store's own clock measures remaining lifetimes, so the clocks of two machines are never compared. */
+export interface StoredTokens {
+  readonly version: number
+  readonly accessToken: string
+  readonly accessLifetimeMs: number
+  readonly accessRemainingMs: number
+  readonly refreshToken?: string
+  readonly refreshRemainingMs?: number
+  /** Time until renewal is due, if the service or the expiry of the refresh token requires it earlier than the access token. */
+  readonly dueRemainingMs?: number
+  /** The number of the login in the record. Absent in a private record. */
+  readonly login?: number
+  /** The fingerprint of the user who logged in. */
+  readonly subject?: string
+  /** Random ID of an adopted login. Renewals keep it. */
+  readonly loginId?: string
+  /** What the source needs to refresh and revoke these tokens. */
+  readonly context?: string
+  /** The digest of the credentials that obtained the tokens. */
+  readonly credentials?: string
+  /** The fingerprint of the refresh token, if the record computes it. */
+  readonly fingerprint?: string | undefined
+}
+
+/** The tokens from an exchange or a login. Without an access token, `accessToken` is empty and its lifetime is 0. */
+export type NewTokens = Omit<StoredTokens, 'version' | 'login'>
+
+/** Whether the two token sets have the same access token or the same refresh token. */
+export function areSame(one: NewTokens, { accessToken, refreshToken }: NewTokens): boolean {
+  const isSameAccess = accessToken !== '' && accessToken === one.accessToken
+  return isSameAccess || (refreshToken !== undefined && refreshToken === one.refreshToken)
+}
+
+/** @returns The tokens with all remaining lifetimes reduced by `byMs`. */
+export function aged<Tokens extends NewTokens>(tokens: Tokens, byMs: number): Tokens {
+  const { accessRemainingMs, refreshRemainingMs, dueRemainingMs } = tokens
+  return {
+    ...tokens,
+    accessRemainingMs: accessRemainingMs - byMs,
+    ...(refreshRemainingMs !== undefined && { refreshRemainingMs: refreshRemainingMs - byMs }),
+    ...(dueRemainingMs !== undefined && { dueRemainingMs: dueRemainingMs - byMs }),
+  }
+}
+
+/** How an owner identifies a login. */
+export interface KnownLogin {
+  /** The number of the login in the record, if known. */
+  readonly login?: number | undefined
+  readonly loginId?: string | undefined
+}
+
+/**
+ * Whether the record has a different login than the owner. If the record was lost and a clock was set back, the number and version of a later login
+ * may be lower than those that the owner has seen.
+ */
+export function isOfOther(stored: { login: number; loginId?: string | undefined }, known: KnownLogin): boolean {
+  const { login, loginId } = known
+  if (loginId !== undefined && loginId === stored.loginId) return false
+  return login === undefined ? loginId !== undefined : stored.login > 0 && stored.login !== login
+}
+
+/**
+ * The tokens in the record after an adoption. `known`: a login of the record began with this refresh token or has spent it, so the record is
+ * unchanged. `same`: that login is current, and these are its tokens. `replaced`: these are the tokens of the login that replaced it. `ended`: the
+ * record has no tokens.
+ */
+export interface AdoptedTokens extends StoredTokens {
+  readonly known?: 'same' | 'replaced' | 'ended'
+}
