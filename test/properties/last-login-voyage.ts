@@ -4,12 +4,12 @@ import type { LoginManager } from '../../src/login/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { WatchedRegister } from '../support/memory-register.ts'
-import { settle } from '../support/watched-clock.ts'
 import type { LastLoginAct } from './last-login-course.ts'
 import { LastLoginService, type Session } from './last-login-service.ts'
 import type { Person } from './login-course.ts'
 import { Promises } from './promises.ts'
 import { TroubledRegister } from './troubled-register.ts'
+import { Turns } from './turns.ts'
 
 /** What became of courses. */
 export interface Stood {
@@ -56,7 +56,7 @@ class LastLoginVoyage {
   readonly #promises = new Promises(() => this.#clock.monotonicNow())
   readonly #service = new LastLoginService()
   readonly #places: readonly Place[]
-  readonly #unhandled: unknown[]
+  readonly #turns: Turns
   readonly #stood: Stood
   /** What may stand. There is more than one where the same user has logged in twice, and one of the two logins ends. */
   #last: readonly (Session | undefined)[] = [undefined]
@@ -67,7 +67,7 @@ class LastLoginVoyage {
   #behindMs = 0
 
   constructor(unhandled: unknown[], stood: Stood) {
-    this.#unhandled = unhandled
+    this.#turns = new Turns(this.#clock, this.#promises, unhandled)
     this.#stood = stood
     const clock = this.#clock
     const register = new WatchedRegister({ wallNow: () => clock.wallNow() - this.#behindMs })
@@ -88,7 +88,7 @@ class LastLoginVoyage {
   }
 
   async perform(act: LastLoginAct): Promise<void> {
-    if (act.act === 'advance') return this.#advance(act.ms)
+    if (act.act === 'advance') return this.#turns.advance(act.ms)
     if (act.act === 'set back') return this.#setBack()
     const place = this.#places[act.at]!
     const { tokens } = place
@@ -103,7 +103,7 @@ class LastLoginVoyage {
         return this.#acted(place)
       case 'promise':
         this.#promise(place)
-        return this.#turn()
+        return this.#turns.turn()
       case 'settle':
         return this.#settle(place, act)
       case 'logout':
@@ -117,15 +117,15 @@ class LastLoginVoyage {
         return this.#acted(place)
       case 'renew':
         ignored(tokens.renew())
-        return this.#turn()
+        return this.#turns.turn()
       case 'ask':
         ignored(tokens.getAccessToken())
-        return this.#turn()
+        return this.#turns.turn()
       case 'look':
       case 'follow': {
         const stop = internalsOf(tokens)?.followLogin?.()
         if (act.act === 'look') stop?.()
-        return this.#turn()
+        return this.#turns.turn()
       }
     }
   }
@@ -133,9 +133,9 @@ class LastLoginVoyage {
   /** The application learns of a login, and uses its token. */
   async #check({ tokens }: Place): Promise<void> {
     internalsOf(tokens)?.followLogin?.()()
-    await this.#turn()
+    await this.#turns.turn()
     ignored(tokens.getAccessToken())
-    await this.#turn()
+    await this.#turns.turn()
     this.#peek()
   }
 
@@ -144,7 +144,7 @@ class LastLoginVoyage {
     const others = this.#places.filter((place) => place !== this.#lastAt)
     if (others.some(({ way }) => way.is !== 'well')) return
     for (const { tokens } of others) internalsOf(tokens)?.followLogin?.()()
-    await this.#advance(APART_MS)
+    await this.#turns.advance(APART_MS)
     this.#behindMs += 3_600_000
   }
 
@@ -154,7 +154,7 @@ class LastLoginVoyage {
     for (const { open } of this.#places) for (const promised of open) promised.settle(undefined)
     for (let round = 0; round < 3; round += 1) {
       await this.#everybodyAsks()
-      await this.#advance(2 * MINUTE)
+      await this.#turns.advance(2 * MINUTE)
     }
     const served = await this.#everybodyAsks()
     const may = new Set<string>(this.#last.map((session) => session?.who ?? 'nobody'))
@@ -165,7 +165,7 @@ class LastLoginVoyage {
     else this.#stood.nobody += 1
     if (this.#isUntold) this.#stood.untold += 1
     ignored(Promise.all(this.#places.map(({ tokens }) => tokens.close())))
-    await this.#advance(MINUTE)
+    await this.#turns.advance(MINUTE)
   }
 
   #login(place: Place, who: Person, adopt: (grant: TokenGrant) => unknown): void {
@@ -202,7 +202,7 @@ class LastLoginVoyage {
       promised.settle(grant)
       this.#lastAt = place
       this.#last = [session]
-      await this.#turn()
+      await this.#turns.turn()
       place.has = session
     }
     return this.#acted(place)
@@ -225,13 +225,13 @@ class LastLoginVoyage {
 
   async #acted({ way }: Place): Promise<void> {
     this.#isUntold ||= way.is !== 'well'
-    await this.#advance(APART_MS)
+    await this.#turns.advance(APART_MS)
   }
 
   /** Whose token each manager gives. */
   async #everybodyAsks(): Promise<string[]> {
     for (const { tokens } of this.#places) internalsOf(tokens)?.followLogin?.()()
-    await this.#turn()
+    await this.#turns.turn()
     const served = this.#places.map(({ tokens }) =>
       tokens.getAccessToken().then(
         (token) => this.#service.sessionOf(token)?.who ?? 'a stranger',
@@ -239,7 +239,7 @@ class LastLoginVoyage {
       ),
     )
     // Longer than any of them waits, such as for a lease whose owner did not learn of it.
-    await this.#advance(31_000)
+    await this.#turns.advance(31_000)
     return Promise.all(served)
   }
 
@@ -249,19 +249,6 @@ class LastLoginVoyage {
       const session = this.#service.sessionOf(place.tokens.peekAccessToken())
       if (session) place.has = session
     }
-  }
-
-  async #advance(ms: number): Promise<void> {
-    await this.#turn()
-    await this.#clock.advance(ms)
-    await this.#turn()
-  }
-
-  async #turn(): Promise<void> {
-    await settle()
-    for (const reason of this.#unhandled.splice(0))
-      this.#promises.must(false, `no rejection is unhandled: ${String(reason)}`)
-    if (this.#promises.broken.length > 0) throw new Error(this.#promises.broken.join('\n'))
   }
 }
 

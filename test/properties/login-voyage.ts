@@ -4,13 +4,13 @@ import type { LoginManager } from '../../src/login/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { WatchedRegister } from '../support/memory-register.ts'
-import { settle } from '../support/watched-clock.ts'
 import { LoginActs } from './login-acts.ts'
 import type { LoginAct, LoginCommand, LoginCourse, Which } from './login-course.ts'
 import { LoginService, SessionService } from './login-service.ts'
 import { type Place, type Sent, Traffic } from './login-traffic.ts'
 import { Promises } from './promises.ts'
 import { TroubledRegister } from './troubled-register.ts'
+import { Turns } from './turns.ts'
 
 const MINUTE = 60_000
 
@@ -30,7 +30,7 @@ class LoginVoyage {
   readonly #places: readonly Place[]
   readonly #acts = new LoginActs(() => this.#clock.wallNow())
   readonly #traffic: Traffic
-  readonly #unhandled: unknown[]
+  readonly #turns: Turns
   readonly #isShared: boolean
   /** What has not ended yet. */
   readonly #open = new Set<string>()
@@ -38,7 +38,7 @@ class LoginVoyage {
 
   constructor({ store, draws, isSession }: LoginCourse, unhandled: unknown[], sent: Sent) {
     this.#service = isSession ? new SessionService() : new LoginService()
-    this.#unhandled = unhandled
+    this.#turns = new Turns(this.#clock, this.#promises, unhandled)
     this.#isShared = store === 'register'
     let drawn = 0
     const random = () => draws[drawn++ % draws.length]!
@@ -56,7 +56,7 @@ class LoginVoyage {
 
   async perform({ what, turns }: LoginCommand): Promise<void> {
     await this.#act(what)
-    if (turns === undefined) await this.#turn()
+    if (turns === undefined) await this.#turns.turn()
     for (let turn = 0; turn < (turns ?? 0); turn += 1) await Promise.resolve()
   }
 
@@ -64,18 +64,18 @@ class LoginVoyage {
   async end(): Promise<void> {
     this.#service.script = []
     for (const way of this.#ways) way.is = 'well'
-    await this.#advance(3 * MINUTE)
+    await this.#turns.advance(3 * MINUTE)
     this.#promises.must(this.#open.size === 0, `everything ends: ${[...this.#open].join(', ')}`)
     for (const { tokens } of this.#places) this.#watch('close', tokens.close())
-    await this.#advance(MINUTE)
+    await this.#turns.advance(MINUTE)
     this.#promises.must(this.#open.size === 0, `everything ends: ${[...this.#open].join(', ')}`)
-    await this.#turn()
+    await this.#turns.turn()
   }
 
   async #act(what: LoginAct): Promise<void> {
     switch (what.act) {
       case 'advance':
-        return this.#advance(what.ms)
+        return this.#turns.advance(what.ms)
       case 'service':
         this.#service.script = Array.from({ length: what.times }, () => what)
         return
@@ -148,20 +148,6 @@ class LoginVoyage {
         this.#promises.must(error instanceof TokenError, `${name} rejects with an error of ours, not ${String(error)}`)
       },
     )
-  }
-
-  async #advance(ms: number): Promise<void> {
-    await this.#turn()
-    await this.#clock.advance(ms)
-    await this.#turn()
-  }
-
-  /** Lets everything happen that needs no time. */
-  async #turn(): Promise<void> {
-    await settle()
-    for (const reason of this.#unhandled.splice(0))
-      this.#promises.must(false, `no rejection is unhandled: ${String(reason)}`)
-    if (this.#promises.broken.length > 0) throw new Error(this.#promises.broken.join('\n'))
   }
 }
 

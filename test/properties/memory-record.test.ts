@@ -8,6 +8,7 @@ import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
+import { COOL_DOWN, retries } from './next-steps.ts'
 import { runs } from './runs.ts'
 
 const OWNERS = 3
@@ -18,14 +19,8 @@ const NO_REPORTS = { anomaly: () => undefined, storeUnavailable: () => undefined
 const owner = fc.nat(OWNERS - 1)
 const next = fc.oneof(
   fc.constant(undefined),
-  fc.record({ kind: fc.constant('retry' as const), ms: fc.nat(5_000) }),
-  fc.record({
-    kind: fc.constant('cool-down' as const),
-    ms: fc.oneof(fc.nat(20_000), fc.constant(Infinity)),
-    failures: fc.integer({ min: 1, max: 5 }),
-    isFirm: fc.boolean(),
-    code: fc.constantFrom('ERR_THROTTLED' as const, 'ERR_LOGIN_REQUIRED' as const),
-  }),
+  retries,
+  fc.record({ ...COOL_DOWN, code: fc.constantFrom('ERR_THROTTLED' as const, 'ERR_LOGIN_REQUIRED' as const) }),
 )
 const terms = fc
   .record({

@@ -1,12 +1,12 @@
 import { createTokenManager, type TokenManager } from '../../src/index.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
-import { settle } from '../support/watched-clock.ts'
 import { CallerWatch } from './caller-watch.ts'
 import { type Act, type Command, type Course, SLOTS } from './course.ts'
 import { ExchangeWatch } from './exchange-watch.ts'
 import { Promises } from './promises.ts'
 import { RotatingService } from './rotating-service.ts'
 import { TrueTime } from './true-time.ts'
+import { Turns } from './turns.ts'
 
 const MAX_WAIT_MS = 30_000
 const EXCHANGE_TIMEOUT_MS = 10_000
@@ -35,13 +35,12 @@ class Voyage {
   readonly #tokens: TokenManager
   readonly #signals = Array.from({ length: SLOTS }, () => new AbortController())
   readonly #maxWaitMs: number
-  readonly #unhandled: unknown[]
+  readonly #turns: Turns
   #isClosed = false
   #timers = { at: 0, set: 0 }
 
   constructor(course: Course, unhandled: unknown[]) {
     const { options, draws } = course
-    this.#unhandled = unhandled
     this.#maxWaitMs = options.renewal?.maxWaitMs ?? MAX_WAIT_MS
     this.#exchanges = new ExchangeWatch(this.#time, this.#promises, options.retry?.maxAttempts ?? 4)
     this.#callers = new CallerWatch(this.#time, this.#promises, this.#exchanges, this.#maxWaitMs)
@@ -52,24 +51,28 @@ class Voyage {
     this.#tokens = createTokenManager({ source: this.#service, clock, random, ...options })
     this.#exchanges.watch(this.#service, this.#tokens)
     this.#callers.watch(this.#service, this.#tokens)
+    this.#turns = new Turns(this.#clock, this.#promises, unhandled, () => {
+      this.#callers.turned()
+      this.#exchanges.turned()
+    })
   }
 
   async perform({ what, turns }: Command): Promise<void> {
     await this.#act(what)
-    if (turns === undefined) await this.#turn()
+    if (turns === undefined) await this.#turns.turn()
     for (let turn = 0; turn < (turns ?? 0); turn += 1) await Promise.resolve()
   }
 
   /** With the service in good health, all callers leave, new callers are served, and close() leaves nothing behind. */
   async end(): Promise<void> {
     this.#service.heal()
-    await this.#advance(Math.max(this.#maxWaitMs, EXCHANGE_TIMEOUT_MS))
+    await this.#turns.advance(Math.max(this.#maxWaitMs, EXCHANGE_TIMEOUT_MS))
     this.#promises.must(this.#callers.areGone, 'every caller leaves in the end')
     if (!this.#exchanges.closed) await this.#recover()
     this.#close()
-    await this.#advance(EXCHANGE_TIMEOUT_MS)
+    await this.#turns.advance(EXCHANGE_TIMEOUT_MS)
     this.#promises.must(this.#isClosed, 'close() ends with the exchange in flight')
-    await this.#turn()
+    await this.#turns.turn()
   }
 
   async #act(what: Act): Promise<void> {
@@ -103,15 +106,15 @@ class Voyage {
         this.#close()
         break
       case 'advance':
-        await this.#advance(what.ms)
+        await this.#turns.advance(what.ms)
         break
       case 'approach':
-        await this.#advance(Math.max(0, Math.ceil(this.#exchanges.untilMs(what.edge)) + what.offMs))
+        await this.#turns.advance(Math.max(0, Math.ceil(this.#exchanges.untilMs(what.edge)) + what.offMs))
         this.#callers.peek()
         break
       default:
         // Results on their way to a caller arrive before the machine sleeps. Otherwise they would be late, and the manager not at fault.
-        await this.#turn()
+        await this.#turns.turn()
         this.#time[what.act](what.ms)
     }
   }
@@ -155,26 +158,10 @@ class Voyage {
         (token) => served.push(token),
         () => undefined,
       )
-      await this.#turn()
+      await this.#turns.turn()
       const now = this.#clock.wallNow()
-      await this.#advance((this.#tokens.status().nextAttemptAt ?? now + LONGEST_PAUSE_MS) - now)
+      await this.#turns.advance((this.#tokens.status().nextAttemptAt ?? now + LONGEST_PAUSE_MS) - now)
     }
     this.#promises.must(served.length > 0, 'a service in good health is found again')
-  }
-
-  async #advance(ms: number): Promise<void> {
-    await this.#turn()
-    await this.#clock.advance(ms)
-    await this.#turn()
-  }
-
-  /** Lets everything happen that needs no time. */
-  async #turn(): Promise<void> {
-    await settle()
-    for (const reason of this.#unhandled.splice(0))
-      this.#promises.must(false, `no rejection is unhandled: ${String(reason)}`)
-    this.#callers.turned()
-    this.#exchanges.turned()
-    if (this.#promises.broken.length > 0) throw new Error(this.#promises.broken.join('\n'))
   }
 }

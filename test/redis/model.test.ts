@@ -6,6 +6,7 @@ import type { NewTokens } from '../../src/core/stored-tokens.ts'
 import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import { redisStore } from '../../src/redis/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
+import { COOL_DOWN, retries } from '../properties/next-steps.ts'
 import { patience, runs } from '../properties/runs.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { onClock } from '../support/redis-clock.ts'
@@ -20,12 +21,9 @@ const reports = { anomaly: () => undefined, storeUnavailable: () => undefined }
 const back = fc.constantFrom(0, 0, 0, 1, 2)
 const next = fc.option(
   fc.oneof(
-    fc.record({ kind: fc.constant('retry' as const), ms: fc.nat(5_000) }),
+    retries,
     fc.record({
-      kind: fc.constant('cool-down' as const),
-      ms: fc.oneof(fc.nat(20_000), fc.constant(Infinity)),
-      failures: fc.integer({ min: 1, max: 5 }),
-      isFirm: fc.boolean(),
+      ...COOL_DOWN,
       code: fc.constantFrom('ERR_THROTTLED' as const, 'ERR_TOKEN_SERVICE_UNAVAILABLE' as const),
       status: fc.constantFrom(429, 503),
     }),
