@@ -11,7 +11,7 @@ import { ownOption } from './option-checks.ts'
 import { admission, type Denial, isDenial, isReplacing, type LoginStatus } from './status.ts'
 import { isPromise, member } from './thrown.ts'
 import type { LoginManager } from './token-manager.ts'
-import { SERVICE_ACCOUNT } from './token-source.ts'
+import { SECOND_MANAGER } from './token-source.ts'
 import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
 import { isWithin } from './within-call.ts'
 
@@ -31,7 +31,7 @@ export class Manager implements LoginManager {
     this.#settings = settingsOf(options, readThrown, plain)
     this.#account = new Account(this.#settings)
     this.#machine = new Machine(this.#account)
-    const reportSecondManager = member(options.source, SERVICE_ACCOUNT) as ((account: Account) => void) | undefined
+    const reportSecondManager = member(options.source, SECOND_MANAGER) as ((account: Account) => void) | undefined
     reportSecondManager?.(this.#account)
     // Not a computed member of the class: bundlers would then keep the class in an application that imports only a token source.
     if (!Object.hasOwn(Manager.prototype, INTERNALS))

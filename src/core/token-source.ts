@@ -176,4 +176,4 @@ export const SAYING = Symbol.for('axios-evergreen.saying')
 export const CREDENTIALS = Symbol.for('axios-evergreen.credentials')
 
 /** The key of `reportSecondManager` on a source of this package that obtains with credentials alone: one manager per process is enough. */
-export const SERVICE_ACCOUNT = Symbol.for('axios-evergreen.service-account')
+export const SECOND_MANAGER = Symbol.for('axios-evergreen.second-manager')

@@ -15,7 +15,7 @@ sends one GET with the token. Credentials come from the environment: EVERGREEN_C
   --token-endpoint URL    an OAuth 2.0 server, by its token endpoint
   --scope WORDS           as in oauth2()
   --parameter NAME=VALUE  as in parameters of oauth2(), such as audience=…; may be repeated
-  --grant login           uses a stored login in the place of client credentials
+  --grant login           uses a stored login instead of client credentials
   --file FILE             the file of sqliteStore() with that login
   --account NAME          of the stored login, as in oauth2(); default: the client id
   --api URL               an address of the API that answers GET, and needs a token

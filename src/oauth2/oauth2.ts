@@ -6,7 +6,7 @@ import {
   type TokenGrant,
   type TokenSource,
 } from '../core/token-source.ts'
-import { attachCredentials } from '../core/tells-credentials.ts'
+import { attachCredentials } from '../core/attach-credentials.ts'
 import type { LoginLayer } from '../core/login-layer.ts'
 import { checkRuntime } from '../core/own-runtime.ts'
 import { person } from '../login/person.ts'

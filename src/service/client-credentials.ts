@@ -1,5 +1,5 @@
 import { asGiven, readOptions } from '../core/option-checks.ts'
-import { attachCredentials } from '../core/tells-credentials.ts'
+import { attachCredentials } from '../core/attach-credentials.ts'
 import type { ExchangeContext, TokenGrant, TokenSource } from '../core/token-source.ts'
 import { lifetimeIn } from '../wire/lifetime.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'

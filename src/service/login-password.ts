@@ -8,7 +8,7 @@ import {
   type TokenGrant,
   type TokenSource,
 } from '../core/token-source.ts'
-import { attachCredentials } from '../core/tells-credentials.ts'
+import { attachCredentials } from '../core/attach-credentials.ts'
 import { clockSkew } from './clock-skew.ts'
 import { CREDENTIAL_OPTIONS, credentialSource, type ProvidedCredentials } from './credentials.ts'
 import { readMetaTime } from './meta-time.ts'
