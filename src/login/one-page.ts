@@ -1,3 +1,4 @@
+import { ChangeSignal } from '../core/change-signal.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { randomHex } from '../core/digest.ts'
 import { internalsOf, type ManagerInternals } from '../core/manager-internals.ts'
@@ -35,9 +36,8 @@ export class OnePage {
   #pages = 0
   #checked: Promise<void> | undefined
   #checkedAt = -Infinity
-  #resolveNews = (): void => undefined
-  /** Resolves when a user has logged in, or the page is free. */
-  #news: Promise<void> | undefined
+  /** A user has logged in, or the page is free. */
+  readonly #news = new ChangeSignal()
 
   /** @param id Names the login in the store. @param onLogin Called when a user has logged in. */
   constructor(tokens: LoginManager, store: TokenStore | undefined, id: string, onLogin = (): void => undefined) {
@@ -46,12 +46,11 @@ export class OnePage {
     if (!access) throw new TypeError('tokens must be made by createTokenManager()')
     this.#access = access
     const isShared = store !== undefined && store.kind !== 'memory'
-    this.#wake()
     this.#record = isShared ? (store as OpenableStore).open(`${id} page`, this.#access.clock, NO_REPORTS) : undefined
     tokens.on('loginChanged', ({ login }) => {
       if (login === 'present') this.#forget(0)
       if (login === 'present') onLogin()
-      this.#wake()
+      this.#news.report()
     })
   }
 
@@ -115,12 +114,7 @@ export class OnePage {
     this.#lease = undefined
     this.#until = -Infinity
     this.#pages = pages
-    this.#wake()
-  }
-
-  #wake(): void {
-    this.#resolveNews()
-    this.#news = new Promise((resolve) => (this.#resolveNews = resolve))
+    this.#news.report()
   }
 
   get #now(): number {
@@ -143,7 +137,7 @@ export class OnePage {
 
   /** Waits until a user may have logged in, here or elsewhere, or the page may be free. */
   async news(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    if (!this.#isLoggedIn) await this.#within(Math.min(CHECK_MS, ms), this.#news, signal)
+    if (!this.#isLoggedIn) await this.#within(Math.min(CHECK_MS, ms), this.#news.next(), signal)
     if (!this.#isLoggedIn) await this.check()
   }
 

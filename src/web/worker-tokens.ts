@@ -1,3 +1,4 @@
+import { ChangeSignal } from '../core/change-signal.ts'
 import { checkNotAborted, withinLimit } from '../core/deadline.ts'
 import { systemClock } from '../core/clock.ts'
 import { isTokenError, TokenError } from '../core/errors.ts'
@@ -15,7 +16,6 @@ import { waitMsOf, type WaitOptions } from '../core/waiting-room.ts'
 import { type PageAct, PageLogin } from './page-login.ts'
 import type { Link } from './worker-link.ts'
 import { changeIn, isSameLogin, relay } from './page-events.ts'
-import { Changes } from './changes.ts'
 import { closed, loginEnded, restored, type State } from './worker-messages.ts'
 
 /** The interval of messages to the worker: a browser stops a service worker that is idle for half a minute. */
@@ -47,7 +47,7 @@ export class WorkerTokens implements LoginManager {
   /** Pending logins of this page. Other pages do not wait for them. */
   readonly #pendingLogins = new PendingLogins()
   /** Notifies callers that wait for a login of this page. */
-  readonly #changes = new Changes()
+  readonly #changes = new ChangeSignal()
   #cancelCheck: () => void = () => undefined
   #isClosed = false
 

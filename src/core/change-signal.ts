@@ -1,5 +1,5 @@
-/** Resolves all waiting promises at each change. */
-export class Changes {
+/** Lets any number of callers wait for the next change. */
+export class ChangeSignal {
   #next: Promise<void> | undefined
   #report: () => void = () => undefined
 
