@@ -105,7 +105,8 @@ function proofKey(name: string, given: unknown): GivenKey | undefined {
   return given as GivenKey | undefined
 }
 
-export const isUnauthorized = ({ status }: { readonly status: number }) => status === 401
+/** Some adapters of axios return the status as text. */
+export const isUnauthorized = ({ status }: { readonly status: unknown }) => Number(status) === 401
 
 /** @returns The value of the header. It is built once per token. */
 function textWith(scheme: string): (token: string) => string {

@@ -25,6 +25,9 @@ import { tokenErrorIn } from './token-error-in.ts'
 export function isLoginRequired(error: unknown, tokens?: Pick<TokenManager, 'status'>): boolean {
   const found = tokenErrorIn(error)
   if (found) return found.code === 'ERR_LOGIN_REQUIRED'
-  const is401 = [error, member(error, 'response')].some((one) => member(one, 'status') === 401)
+  const is401 = [error, member(error, 'response')].some((one) => STATUSES.includes(member(one, 'status')))
   return is401 && member(tokens?.status(), 'login') === 'required'
 }
+
+/** Some adapters of axios return text. */
+const STATUSES: readonly unknown[] = [401, '401']

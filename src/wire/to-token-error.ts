@@ -91,9 +91,10 @@ function textOf(body: unknown): string | undefined {
   return isUnread ? undefined : ''
 }
 
+/** Some clients return it as text. */
 function statusOf(holder: unknown): number | undefined {
-  const status = member(holder, 'status') ?? member(holder, 'statusCode')
-  return typeof status === 'number' && status >= 100 && status <= 599 ? status : undefined
+  const status = quietly(() => Number(member(holder, 'status') ?? member(holder, 'statusCode'))) ?? 0
+  return status >= 100 && status <= 599 ? status : undefined
 }
 
 /** The `error` of the response's document, which may be parsed or text. */

@@ -104,8 +104,10 @@ export class TokenCalls {
     } catch (thrown) {
       throw connectionError(thrown, address, response?.status, this.#proxyOf(response ?? thrown, url))
     }
+    // A custom adapter may return the status as text.
+    const shown: unknown = response.status
     // A browser hides the status of a redirect that fetch does not follow. The meaning of 0 in a custom adapter is unknown.
-    const status = response.status || (typeof this.#transport.adapter === 'function' ? 0 : 300)
+    const status = Number(shown) || (typeof this.#transport.adapter === 'function' ? 0 : 300)
     const { text, flaw } = body
     if (isSuccess(status) && flaw !== undefined)
       throw new TokenError('ERR_TOKEN_RESPONSE', `The response from ${address} is ${flaw}`, {

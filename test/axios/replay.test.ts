@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals'
-import axios, { type AxiosError } from 'axios'
+import axios, { type AxiosAdapter, type AxiosError } from 'axios'
 import { attachBearer, clientCredentials, TokenError, createTokenManager } from '../../src/index.ts'
 import { startTokenService } from '../../src/testing/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -10,6 +10,32 @@ import { managerOf, startTokens } from './support/tokens.ts'
 import { failureOf, gate, until } from './support/turns.ts'
 
 const ADAPTERS = ['http', 'fetch'] as const
+
+describe('given an adapter of another library that returns the status as text', () => {
+  const asText = (answers: string[]) => {
+    const sent: unknown[] = []
+    const adapter: AxiosAdapter = (config) => {
+      sent.push(config.headers.get('authorization'))
+      const status = answers.shift() as never
+      return Promise.resolve({ config, status, statusText: '', headers: {}, data: '{}' })
+    }
+    const api = axios.create({ adapter, baseURL: 'https://api.example' })
+    attachBearer(api, startTokens().tokens)
+    return { api, sent }
+  }
+
+  it('when it is 401, then the token is replaced and the request replayed', async () => {
+    const { api, sent } = asText(['401', '200'])
+    expect((await api.get('/a')).status).toBe('200')
+    expect(sent).toEqual(['Bearer token-1', 'Bearer token-2'])
+  })
+
+  it('when it is 403, then the response surfaces', async () => {
+    const { api, sent } = asText(['403'])
+    expect((await api.get('/a')).status).toBe('403')
+    expect(sent).toEqual(['Bearer token-1'])
+  })
+})
 
 describe.each(ADAPTERS)('given an API that rejects the current token (%s adapter)', (adapter) => {
   it('when that token was revoked, then one renewal and one replay serve the request', async () => {

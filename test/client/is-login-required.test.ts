@@ -44,6 +44,7 @@ describe('given a response 401 of the API (F282)', () => {
   it.each<[string, (status: number) => unknown]>([
     ['an error of axios', failed],
     ['a response of axios', responded],
+    ['a response whose status is a text', (status) => ({ status: String(status) })],
     ['a Response', (status) => new Response('', { status })],
     ['an error with a Response', (status) => Object.assign(new Error(), { response: new Response('', { status }) })],
   ])('when it is %s, then the person must log in while the manager says so, and only then', (_, answer) => {

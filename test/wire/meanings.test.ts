@@ -64,8 +64,15 @@ describe('given what a source threw', () => {
     [100, 100],
     [599, 599],
     [600, undefined],
-  ])('when its status is %i, then the error has the status %s', (status, expected) => {
+    ['401', 401],
+    ['fail', undefined],
+    ['', undefined],
+    [null, undefined],
+    [Symbol('401'), undefined],
+    [Object.create(null), undefined],
+  ])('when its status is %p, then the error has the status %s', (status: unknown, expected) => {
     expect(toTokenError({ status }, 'obtain').status).toBe(expected)
+    expect(toTokenError({ statusCode: status }, 'obtain').status).toBe(expected)
   })
 })
 

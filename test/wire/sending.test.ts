@@ -4,8 +4,8 @@ import https from 'node:https'
 import { unheldTransport } from '../../src/wire/unheld-transport.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { manage, outcome } from '../support/managed.ts'
-import { failureOf } from '../service/world.ts'
-import { exchanged, sourceBehind } from '../oauth2/world.ts'
+import { answering, failureOf } from '../service/world.ts'
+import { exchanged, GRANT, sourceBehind } from '../oauth2/world.ts'
 
 /** What a request does when it has its socket. */
 function sent(options: { protocol?: string; agent?: object }) {
@@ -42,6 +42,19 @@ describe('given a renewal that must not keep the process alive', () => {
     jest.replaceProperty(http.globalAgent, 'maxSockets', 5)
     expect(sent({ protocol: 'http:' })).toEqual([])
     expect(sent({ agent: { maxSockets: Infinity } })).toEqual(['socket', 'unref'])
+  })
+})
+
+describe('given an adapter that returns the status as text', () => {
+  it.each([
+    ['200', undefined],
+    ['429', 'ERR_THROTTLED'],
+    ['401', 'ERR_CREDENTIALS_REJECTED'],
+    ['503', 'ERR_TOKEN_SERVICE_UNAVAILABLE'],
+  ])('when it is %p, then the response means the same as with a number', async (status, code) => {
+    const grant = exchanged(sourceBehind(answering(JSON.stringify(GRANT), status as never)))
+    if (code === undefined) await expect(grant).resolves.toMatchObject({ grant: { accessToken: GRANT.access_token } })
+    else expect(await failureOf(grant)).toMatchObject({ code, status: Number(status) })
   })
 })
 
