@@ -220,8 +220,10 @@ function surface<R extends ClientResponse>(request: BearerRequest<R>, response: 
 async function follow<R extends ClientResponse>(request: BearerRequest<R>, response: R, failure: Failed): Promise<R> {
   const { binding, token, generation, isReplay, hasSecondProof, prover } = request
   const { access } = binding
+  const challenge = request.headerOf(response, 'www-authenticate')
+  access.challenged?.(challenge)
   let decision = retryDecisionOf({
-    remedy: remedyOf(request.headerOf(response, 'www-authenticate')),
+    remedy: remedyOf(challenge),
     isOfThisLogin: isStillOf(binding, generation),
     isRepeatable: request.isRepeatable(response),
     isReplay,

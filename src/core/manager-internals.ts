@@ -20,6 +20,8 @@ export interface ManagerInternals {
   readonly hasEnded: (token: string) => boolean
   /** Starts to replace a token that the API rejected, for later requests. No caller waits for it, and it does not keep the process alive. */
   readonly renewInBackground: (token: string) => void
+  /** Passes `WWW-Authenticate` of a rejection to the source, whose next exchange may depend on it. */
+  readonly challenged?: ((challenge: unknown) => void) | undefined
   /** A request with this token has succeeded. */
   readonly succeeded?: (token: string) => void
   /** Revokes a promised login that a later act superseded. */

@@ -11,7 +11,7 @@ import { ownOption } from './option-checks.ts'
 import { admission, type Denial, isDenial, isReplacing, type LoginStatus } from './status.ts'
 import { isPromise, member } from './thrown.ts'
 import type { LoginManager } from './token-manager.ts'
-import { SECOND_MANAGER } from './token-source.ts'
+import { CHALLENGED, SECOND_MANAGER } from './token-source.ts'
 import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
 import { isWithin } from './within-call.ts'
 
@@ -305,9 +305,8 @@ export class Manager implements LoginManager {
       awaitToken: (options) => this.#get(options),
       hasEnded: (token) => this.#hasExpired(token),
       renewInBackground: (token) => this.#renewInBackground(token),
-      succeeded: (token) => {
-        if (this.#isCurrent(token)) this.#account.current?.succeeded()
-      },
+      challenged: member(source, CHALLENGED) as ManagerInternals['challenged'],
+      succeeded: (token) => void (this.#isCurrent(token) && this.#account.current?.succeeded()),
       discard: async (grant) => this.#machine.logins.discard?.(grant),
       watch(watcher) {
         if (events.watcher)

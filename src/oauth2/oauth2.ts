@@ -16,6 +16,7 @@ import { type TokenResponse, isSuccess } from '../wire/token-response.ts'
 import { TokenCalls } from '../wire/token-call.ts'
 import { ResponseReader } from './response-reader.ts'
 import { AuthorizationServer, type Endpoints } from './authorization-server.ts'
+import { ClaimsChallenge } from './claims-challenge.ts'
 import { authenticate } from './client-authentication.ts'
 import type { OAuth2Options } from './oauth2-options.ts'
 import { checkedGrantParameters, type OAuth2Settings, oauth2Settings } from './oauth2-settings.ts'
@@ -61,6 +62,7 @@ class OAuth2 implements TokenSource {
   readonly #calls: TokenCalls
   readonly #server: AuthorizationServer
   readonly #reader: ResponseReader
+  readonly #challenge: ClaimsChallenge
   /** The server rejected `scope` in a refresh. */
   #omitsScope = false
 
@@ -73,6 +75,7 @@ class OAuth2 implements TokenSource {
     this.#calls = new TokenCalls(settings.transport)
     this.#server = new AuthorizationServer(settings.server, this.#calls)
     this.#reader = new ResponseReader(settings)
+    this.#challenge = new ClaimsChallenge(this)
     attachCredentials(this, () => settings.client.clientSecret, settings.grant === 'client_credentials')
     if (settings.dpop) this.boundTo = settings.dpop.thumbprint
     if (this.#server.mayRevoke) this.revoke = (tokens, context) => this.#revoke(tokens, context)
@@ -105,6 +108,7 @@ class OAuth2 implements TokenSource {
   /** `reset()` of the manager calls this. */
   reset(): void {
     this.#server.forget()
+    this.#challenge.forget()
   }
 
   async #exchange(exchange: Exchange, members: Record<string, string>, context: ExchangeContext): Promise<TokenGrant> {
@@ -123,7 +127,9 @@ class OAuth2 implements TokenSource {
       ({ response, errorResponse } = await send())
     try {
       if (errorResponse) throw errorOfResponse(response, errorResponse)
-      return this.#reader.grantIn(response, context, presented)
+      const grant = this.#reader.grantIn(response, context, presented)
+      this.#challenge.forget()
+      return grant
     } catch (error) {
       throw this.login && exchange === 'refresh' ? await markUnclear(error as TokenError, response) : error
     }
@@ -135,6 +141,7 @@ class OAuth2 implements TokenSource {
     for (const [name, value] of parameters) if (!body.has(name)) body.set(name, value)
     const isOmitted = this.#omitsScope && members.refresh_token !== undefined
     if (scope.length > 0 && !isOmitted && !body.has('scope')) body.set('scope', scope.join(' '))
+    this.#challenge.addTo(body)
     return body
   }
 
