@@ -4,8 +4,8 @@ import { attachBearer } from '../../src/index.ts'
 import { startApi } from './support/api-server.ts'
 import { startTokens } from './support/tokens.ts'
 
-describe('given an instance with the fetch adapter, and an `env` in some of its requests', () => {
-  it('when one has a fetch of its own and the next has none, then each is sent by its own', async () => {
+describe('given an instance with the fetch adapter, and requests of which only some have an `env`', () => {
+  it('when one request has its own fetch and the next has none, then each is sent by the right fetch', async () => {
     const server = await startApi(() => ({ status: 200 }))
     const api = axios.create({ adapter: 'fetch', baseURL: server.baseUrl })
     Reflect.deleteProperty(api.defaults, 'env')

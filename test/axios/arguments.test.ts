@@ -16,14 +16,14 @@ function rejection(options: unknown, instance: unknown = axios.create({ baseURL 
       options as AttachOptions | undefined,
     )
   } catch (error) {
-    // Checked by name, because the TypeErrors of Node's own URL belong to another realm here.
+    // Checked by name, because the TypeErrors of Node's own URL come from another realm here.
     expect((error as Error).name).toBe('TypeError')
     return (error as Error).message
   }
   throw new Error('it was accepted')
 }
 
-describe('given an argument that is not what it should be', () => {
+describe('given an invalid argument', () => {
   const notInstances: unknown[] = [{}, { interceptors: {} }, { interceptors: { request: {} } }, { defaults: {} }]
   it.each([undefined, null, 42, 'axios', () => undefined, ...notInstances, axios.create().interceptors])(
     'when the instance is %p, then attaching throws a TypeError that names it',
@@ -114,7 +114,7 @@ describe('given an argument that is not what it should be', () => {
     expect(message).not.toContain('canary')
   })
 
-  it('when an option is unknown, then attaching throws a TypeError that names it and the one that was meant (F174)', () =>
+  it('when an option is unknown, then attaching throws a TypeError that names it and the option that was meant (F174)', () =>
     expect(rejection({ origin: [baseURL] })).toBe(
       "The options of attachBearer: there is no 'origin', did you mean 'origins'?",
     ))
@@ -124,19 +124,19 @@ describe('given an argument that is not what it should be', () => {
     (scheme) => expect(rejection({ scheme })).toContain('scheme'),
   )
 
-  it('when an origin carries a user and a password, then attaching throws, and shows neither', () => {
+  it('when an origin contains a user and a password, then attaching throws an error that shows neither', () => {
     const message = rejection({ origins: ['https://canary-user:canary-pass@api.example.com/path'] })
     expect(message).toContain('origins')
     expect(message).not.toContain('canary')
   })
 
-  it('when the baseURL of the instance carries them, then attaching throws, and shows neither', () => {
+  it('when the baseURL of the instance contains a user and a password, then attaching throws an error that shows neither', () => {
     const message = rejection({}, axios.create({ baseURL: 'https://canary-user:canary-pass@api.example.com/v1' }))
     expect(message).toContain('baseURL')
     expect(message).not.toContain('canary')
   })
 
-  it('when one is rejected, then the instance is as it was', async () => {
+  it('when an option is rejected, then the instance is unchanged', async () => {
     const { adapter, calls } = inProcess()
     const api = axios.create({ adapter, baseURL })
     rejection({ origins: ['nonsense'] }, api)
@@ -145,7 +145,7 @@ describe('given an argument that is not what it should be', () => {
     expect(Object.getOwnPropertySymbols(api)).toEqual([])
   })
 
-  it('when options are undefined, then they mean their defaults', async () => {
+  it('when options are undefined, then the defaults apply', async () => {
     const server = await startApi()
     const api = axios.create({ baseURL: server.baseUrl })
     const { tokens } = startTokens()
@@ -160,7 +160,7 @@ describe('given an argument that is not what it should be', () => {
     expect(server.bearers).toEqual(['Bearer token-1'])
   })
 
-  it('when the caller changes the options afterwards, then nothing changes', async () => {
+  it('when the caller changes the options afterwards, then the attachment does not change', async () => {
     const server = await startApi()
     const other = await startApi()
     const api = axios.create({ baseURL: server.baseUrl })
@@ -174,13 +174,13 @@ describe('given an argument that is not what it should be', () => {
     expect([server.bearers, other.bearers]).toEqual([['Bearer token-1'], [undefined]])
   })
 
-  it('when the options are frozen, then they serve', () => {
+  it('when the options are frozen, then attaching works', () => {
     const options = Object.freeze({ origins: Object.freeze([baseURL]) })
     expect(() => attachBearer(axios.create(), startTokens().tokens, options)).not.toThrow()
   })
 })
 
-describe('given a header among the defaults of the instance, a leftover of the old way', () => {
+describe('given an Authorization header left in the defaults of the instance', () => {
   const leftover = 'Bearer canary-leftover'
 
   it.each<[string, (api: AxiosInstance) => void]>([
@@ -190,7 +190,7 @@ describe('given a header among the defaults of the instance, a leftover of the o
     ['in lower case', (api) => (api.defaults.headers.common.authorization = leftover)],
     ['in upper case', (api) => Object.assign(api.defaults.headers, { AUTHORIZATION: leftover })],
     ['as AxiosHeaders', (api) => (api.defaults.headers.common = new AxiosHeaders({ Authorization: leftover }))],
-  ])('when a manager is attached and it is there %s, then that throws and says what to do', (_, leave) => {
+  ])('when a manager is attached and the header is there %s, then attaching throws and says what to do', (_, leave) => {
     const api = axios.create({ baseURL })
     leave(api)
     const message = rejection({}, api)
@@ -200,19 +200,19 @@ describe('given a header among the defaults of the instance, a leftover of the o
     expect(message).not.toContain('canary')
   })
 
-  it('when it was given to axios.create, then attaching throws too', () => {
+  it('when the header was passed to axios.create, then attaching throws too', () => {
     expect(rejection({}, axios.create({ baseURL, headers: { authorization: leftover } }))).toContain('defaults')
     const byMethod = axios.create({ baseURL, headers: { patch: { authorization: leftover } } })
     expect(rejection({}, byMethod)).toContain('defaults')
   })
 
-  it('when another header name is asked for, then only that one matters', () => {
+  it('when another header name is configured, then only that header matters', () => {
     const api = axios.create({ baseURL, headers: { Authorization: leftover, 'x-token': leftover } })
     expect(rejection({ header: 'X-Token' }, api)).toContain('X-Token')
     expect(() => attachBearer(api, startTokens().tokens, { header: 'X-Other' })).not.toThrow()
   })
 
-  it('when it is deleted, or set to undefined, then attaching works', () => {
+  it('when the header is deleted or set to undefined, then attaching works', () => {
     const api = axios.create({ baseURL, headers: { Authorization: leftover } })
     delete (api.defaults.headers as { Authorization?: string }).Authorization
     api.defaults.headers.common.Authorization = undefined as never
@@ -226,7 +226,7 @@ describe('given a header among the defaults of the instance, a leftover of the o
   })
 })
 
-describe('given no origin that may have the token', () => {
+describe('given no origin that may receive the token', () => {
   it.each([undefined, '', '/api', 'api.example.com'])(
     'when the baseURL is %p and the source has no origin, then attaching throws and says what to pass',
     (given) => {
@@ -237,19 +237,19 @@ describe('given no origin that may have the token', () => {
     },
   )
 
-  it('when the manager is made by hand, then attaching throws as well', () => {
+  it('when the manager is made by hand, then attaching throws too', () => {
     const manager = { peekAccessToken: () => 't', getAccessToken: async () => 't', replaceAccessToken: async () => 't' }
     expect(rejection({}, axios.create(), manager)).toContain('origins')
   })
 })
 
-describe('given a source that names its origin in another way than URL.origin does', () => {
+describe('given a source whose origin is not in the form of URL.origin', () => {
   it.each([
     'https://api.example.com/',
     'https://API.example.com',
     'https://api.example.com:443',
     'https://api.example.com/token/',
-  ])('when it is %s, then requests to that origin get the token', async (origin) => {
+  ])('when the origin is %s, then requests to that origin carry the token', async (origin) => {
     const { adapter, calls } = inProcess()
     const api = axios.create({ adapter })
     attachBearer(api, managerOf(mint({ origin }).source))

@@ -7,7 +7,7 @@ import { keyPair } from '../dpop/support/keys.ts'
 import { type Received, rejecting, startApi } from './support/api-server.ts'
 import { startTokens } from './support/tokens.ts'
 
-/** How a request comes to be sent after its call, or a second time. */
+/** Why a request is sent after its call has returned, or a second time. */
 const LATER = ['waits for a token', 'is replayed after a 401', 'is signed by a key'] as const
 
 class Page {
@@ -28,7 +28,7 @@ async function world(adapter: 'http' | 'fetch', later: (typeof LATER)[number]) {
   const api = axios.create({ adapter, baseURL: server.baseUrl, proxy: false })
   const dpop = later === 'is signed by a key' ? dpopKey(await keyPair()) : undefined
   attachBearer(api, tokens, { dpop })
-  /** Sends what `call` makes, changes it when the call has returned, and waits for its end. */
+  /** Sends the request, runs `change` once the call has returned, and waits for the response. */
   const send = async (config: AxiosRequestConfig, change: () => void): Promise<readonly Received[]> => {
     const sent = api.request({ method: 'post', url: '/', ...config })
     change()
@@ -42,7 +42,7 @@ async function world(adapter: 'http' | 'fetch', later: (typeof LATER)[number]) {
 
 describe.each(['http', 'fetch'] as const)('given the %s adapter', (adapter) => {
   describe.each(LATER)('and a request that %s', (later) => {
-    it('when its URLSearchParams change after the call, then the query is that of the call (F263)', async () => {
+    it('when its URLSearchParams change after the call, then the query is the one at the call (F263)', async () => {
       const { send } = await world(adapter, later)
       const params = new URLSearchParams({ page: '1' })
       for (const { url, headers } of await send({ params }, () => params.set('page', '2'))) {
@@ -51,13 +51,13 @@ describe.each(['http', 'fetch'] as const)('given the %s adapter', (adapter) => {
       }
     })
 
-    it('when params of a class change after the call, then the query is that of the call (F263)', async () => {
+    it('when params of a class change after the call, then the query is the one at the call (F263)', async () => {
       const { send } = await world(adapter, later)
       const params = new Page()
       for (const { url } of await send({ params }, () => (params.page = 2))) expect(url).toBe('/?page=1')
     })
 
-    it('when a serializer reads params that change after the call, then it is called once, at the call (F263)', async () => {
+    it('when a serializer reads params that change after the call, then it runs once, at the call (F263)', async () => {
       const { send } = await world(adapter, later)
       const params = new Query()
       let calls = 0
@@ -67,7 +67,7 @@ describe.each(['http', 'fetch'] as const)('given the %s adapter', (adapter) => {
       expect(calls).toBe(1)
     })
 
-    it('when its FormData changes after the call, then the fields are those of the call (F263)', async () => {
+    it('when its FormData changes after the call, then the fields are those at the call (F263)', async () => {
       const { send } = await world(adapter, later)
       const data = new FormData()
       data.append('to', 'alice')
@@ -88,14 +88,14 @@ describe.each(['http', 'fetch'] as const)('given the %s adapter', (adapter) => {
       ['a Uint8Array', (bytes) => bytes],
       ['a Float32Array', ({ buffer }) => new Float32Array(buffer)],
       ['a DataView', ({ buffer }) => new DataView(buffer)],
-    ])('when the bytes of %s change after the call, then those of the call are sent (F263)', async (_, dataOf) => {
+    ])('when the bytes of %s change after the call, then the original bytes are sent (F263)', async (_, dataOf) => {
       const { send } = await world(adapter, later)
       const bytes = Uint8Array.from([1, 2, 3, 4, 5, 6, 7, 8])
       for (const { body } of await send({ data: dataOf(bytes) }, () => bytes.fill(0)))
         expect([...body]).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
     })
 
-    it('when headers that an interceptor shares change after the call, then those of the call are sent', async () => {
+    it('when headers that an interceptor shares change after the call, then the original values are sent', async () => {
       const { api, send } = await world(adapter, later)
       const shared = new AxiosHeaders({ 'X-Tenant': 'alice' })
       api.interceptors.request.use(
@@ -123,7 +123,7 @@ describe.each(['http', 'fetch'] as const)('given the %s adapter', (adapter) => {
     }
   })
 
-  it('when a request has ended, then its config has the params and the serializer of the caller', async () => {
+  it('when a request has ended, then its config has the params and the serializer of the caller again', async () => {
     const { api } = await world(adapter, 'is replayed after a 401')
     const params = new URLSearchParams({ page: '1' })
     const { config } = await api.get('/', { params })
@@ -134,7 +134,7 @@ describe.each(['http', 'fetch'] as const)('given the %s adapter', (adapter) => {
     expect(own.paramsSerializer).toEqual({ serialize })
   })
 
-  it('when a serializer throws, then the request fails as with axios alone', async () => {
+  it('when a serializer throws, then the request fails as it does without this package', async () => {
     const { api, server } = await world(adapter, 'is replayed after a 401')
     const failing = {
       params: { a: 1 },

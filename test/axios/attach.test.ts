@@ -28,8 +28,8 @@ async function withService(use: (service: SimulatedService) => Promise<void>): P
   }
 }
 
-describe.each(ADAPTERS)('given an instance with a baseURL that nobody knew tokens of (%s adapter)', (adapter) => {
-  it('when a manager is attached, then its requests are served by an API that asks for tokens', () =>
+describe.each(ADAPTERS)('given an instance with a baseURL, written before this package (%s adapter)', (adapter) => {
+  it('when a manager is attached, then an API that requires a token accepts its requests', () =>
     withService(async (service) => {
       const api = axios.create({ adapter, baseURL: service.baseUrl, headers: { 'X-Client': 'old' } })
       expect((await failureOf<{ status: number }>(api.get('/orders'))).status).toBe(401)
@@ -41,7 +41,7 @@ describe.each(ADAPTERS)('given an instance with a baseURL that nobody knew token
       expect(service.count('obtain')).toBe(1)
     }))
 
-  it('when fifty requests start at once on a cold manager, then there is one token request, and each is sent once', () =>
+  it('when fifty requests start at once on a cold manager, then there is one token request, and each request is sent once', () =>
     withService(async (service) => {
       const api = axios.create({ adapter, baseURL: service.baseUrl })
       attachBearer(api, managerOf(clientCredentials({ baseUrl: service.baseUrl, ...service.client })))
@@ -70,7 +70,7 @@ describe.each(ADAPTERS)('given an instance with a baseURL that nobody knew token
     expect(server.bearers).toEqual([...Array<string>(11).fill('Bearer token-1'), undefined])
   })
 
-  it('when a header name and a scheme are given, then the token goes there and so', async () => {
+  it('when a header name and a scheme are given, then they are used for the token', async () => {
     const server = await startApi()
     const named = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(named, startTokens().tokens, { header: 'X-Api-Token', scheme: 'Token' })
@@ -84,7 +84,7 @@ describe.each(ADAPTERS)('given an instance with a baseURL that nobody knew token
     ])
   })
 
-  it('when interceptors and transforms stand on both sides, then each runs once, also when a request is replayed', async () => {
+  it('when interceptors and transforms are registered before and after, then each runs once, even if a request is replayed', async () => {
     const server = await startApi(rejecting('token-1'))
     const { tokens } = startTokens()
     const ran: string[] = []
@@ -163,8 +163,8 @@ describe('given a fresh token and only synchronous interceptors', () => {
   })
 })
 
-describe('given a fresh token and a baseURL that stays as it is', () => {
-  it('when requests with relative urls start, then no URL is parsed for them', async () => {
+describe('given a fresh token and a baseURL that does not change', () => {
+  it('when requests with relative URLs start, then no URL is parsed for them', async () => {
     const { tokens } = startTokens()
     const { adapter, calls } = inProcess()
     const api = axios.create({ adapter, baseURL: 'https://api.example.com/v1' })
@@ -175,13 +175,13 @@ describe('given a fresh token and a baseURL that stays as it is', () => {
     for (const url of ['/wallet', 'orders?page=2', '', '/a/b']) await api.get(url)
     expect(parse).not.toHaveBeenCalled()
     await api.get('https://api.example.com/absolute')
-    expect(parse).toHaveBeenCalled() // the spy does see a URL that is parsed
+    expect(parse).toHaveBeenCalled() // the spy does see parsed URLs
     expect(calls.map(({ authorization }) => authorization)).toEqual(Array(6).fill('Bearer token-1'))
   })
 })
 
 describe('given a fresh token on an instance with an asynchronous interceptor', () => {
-  it('when a request starts, then it carries the token as well', async () => {
+  it('when a request starts, then it carries the token too', async () => {
     const { tokens } = startTokens()
     const { adapter, calls } = inProcess()
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
@@ -208,7 +208,7 @@ describe('given several instances and managers', () => {
     ])
   })
 
-  it('when two managers share an instance, then each origin gets the token of its own', async () => {
+  it('when two managers share an instance, then each origin receives the token of its manager', async () => {
     const [one, two, three] = [await startApi(rejecting('one-1')), await startApi(), await startApi()]
     const [first, second] = [startTokens({ name: 'one' }), startTokens({ name: 'two' })]
     const api = axios.create({ baseURL: one.baseUrl })
@@ -227,7 +227,7 @@ describe('given several instances and managers', () => {
     expect([first.minted.calls, second.minted.calls]).toEqual([2, 1])
   })
 
-  it('when a second manager claims an origin of the first, then attaching throws, names it and changes nothing', async () => {
+  it('when a second manager claims an origin of the first, then attaching throws, names the origin and changes nothing', async () => {
     const server = await startApi()
     const [first, second] = [startTokens({ name: 'one' }), startTokens({ name: 'two' })]
     const api = axios.create({ baseURL: server.baseUrl })
@@ -240,10 +240,10 @@ describe('given several instances and managers', () => {
     await api.get('/')
     expect(server.bearers).toEqual(['Bearer one-1'])
     expect(second.minted.calls).toBe(0)
-    attachBearer(api, second.tokens, { origins: ['https://other.example.com'] }) // the call that failed has not claimed this origin
+    attachBearer(api, second.tokens, { origins: ['https://other.example.com'] }) // the failed call did not claim this origin
   })
 
-  it('when the first one is detached, then its origin is free for the second', async () => {
+  it('when the first manager is detached, then its origin is free for the second', async () => {
     const server = await startApi()
     const api = axios.create({ baseURL: server.baseUrl })
     const attachment = attachBearer(api, startTokens({ name: 'one' }).tokens)
@@ -254,7 +254,7 @@ describe('given several instances and managers', () => {
     expect(server.bearers).toEqual(['Bearer one-1', 'Bearer two-1'])
   })
 
-  it('when one of two is detached, then the other goes on', async () => {
+  it('when one of two managers is detached, then the other still works', async () => {
     const [one, two] = [await startApi(), await startApi()]
     const api = axios.create({ baseURL: one.baseUrl })
     const first = attachBearer(api, startTokens({ name: 'one' }).tokens)
@@ -286,7 +286,7 @@ describe('given a manager that is attached already', () => {
     expect(server.bearers.slice(2)).toEqual([undefined, undefined])
   })
 
-  it('when the user has cleared the interceptors and attaches it again, then requests carry the token', async () => {
+  it('when the user clears the interceptors and attaches the manager again, then requests carry the token', async () => {
     const server = await startApi()
     const { tokens } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
@@ -299,7 +299,7 @@ describe('given a manager that is attached already', () => {
     expect(server.bearers).toEqual(['Bearer token-1', undefined])
   })
 
-  it('when the user has cleared the interceptors and detaches it, then other interceptors stay', async () => {
+  it('when the user clears the interceptors and detaches the manager, then other interceptors stay', async () => {
     const server = await startApi()
     const api = axios.create({ baseURL: server.baseUrl })
     const attachment = attachBearer(api, startTokens().tokens)
@@ -311,7 +311,7 @@ describe('given a manager that is attached already', () => {
     expect(seen).toHaveBeenCalledTimes(1)
   })
 
-  it('when a second copy of the package attaches it, then nothing changes either (F126)', async () => {
+  it('when a second copy of the package attaches the manager, then nothing changes (F126)', async () => {
     const server = await startApi(rejecting('token-1'))
     const { tokens } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
@@ -333,7 +333,7 @@ describe('given a manager that is attached already', () => {
 })
 
 describe('given an attachment', () => {
-  it('when it is detached, then requests in flight finish, replay included, and later ones go out bare', async () => {
+  it('when it is detached, then requests in flight finish, replay included, and later requests carry no token', async () => {
     const answer = gate()
     const server = await startApi(async (request, index) => {
       if (index === 0) await answer.opened
@@ -355,7 +355,7 @@ describe('given an attachment', () => {
     ])
   })
 
-  it('when it is the last one that is detached, then the instance is as it was', () => {
+  it('when the last attachment is detached, then the instance is unchanged', () => {
     const api = axios.create({ baseURL: 'https://api.example.com' })
     const ofOthers = api.interceptors.request.use((config) => config)
     const symbols = Object.getOwnPropertySymbols(api)
@@ -371,7 +371,7 @@ describe('given an attachment', () => {
     expect(handlers()).toHaveLength(0)
   })
 
-  it('when requests begin alike, then one function stands instead of their adapter', async () => {
+  it('when requests have the same settings, then one function replaces their adapter', async () => {
     const { adapter } = inProcess()
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
     attachBearer(api, startTokens().tokens)
@@ -386,7 +386,7 @@ describe('given an attachment', () => {
     expect([seen.size, seen.has(adapter)]).toEqual([1, false])
   })
 
-  it('when it is detached while a request waits for its token, then that request still gets it', async () => {
+  it('when it is detached while a request waits for its token, then that request still carries the token', async () => {
     const server = await startApi()
     const { tokens, minted } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
@@ -399,7 +399,7 @@ describe('given an attachment', () => {
     expect(server.bearers).toEqual(['Bearer token-1'])
   })
 
-  it('when it is detached, then the manager stays open and works elsewhere', async () => {
+  it('when it is detached, then the manager stays open and works on other instances', async () => {
     const server = await startApi()
     const { tokens } = startTokens()
     const [api, other] = [axios.create({ baseURL: server.baseUrl }), axios.create({ baseURL: server.baseUrl })]
@@ -411,7 +411,7 @@ describe('given an attachment', () => {
     expect(tokens.status().phase).toBe('fresh')
   })
 
-  it('when it is detached twice around a new one, then the new one stays', async () => {
+  it('when it is detached before and after a new attachment, then the new attachment stays', async () => {
     const server = await startApi()
     const { tokens } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
@@ -423,7 +423,7 @@ describe('given an attachment', () => {
     expect(server.bearers).toEqual(['New token-1'])
   })
 
-  it('when one of two is detached twice around a new one, then the new one stays, until it is detached itself', async () => {
+  it('when one of two is detached before and after a new attachment, then the new one stays until its own detach', async () => {
     const [one, two] = [await startApi(), await startApi()]
     const { tokens } = startTokens({ name: 'one' })
     const api = axios.create({ baseURL: one.baseUrl })
@@ -440,12 +440,12 @@ describe('given an attachment', () => {
     expect([one.bearers, two.bearers]).toEqual([['Bearer one-1', undefined], ['Bearer two-1']])
   })
 
-  it('when an instance is created from its instance, then that one sends no token, and can have its own', async () => {
+  it('when an instance is created from the attached instance, then it sends no token, and can have its own attachment', async () => {
     const server = await startApi()
     const { tokens } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
     attachBearer(api, tokens)
-    // The types of axios lack `create` of an instance.
+    // The axios types lack `create` of an instance.
     const child = (api as unknown as { create(config: object): AxiosInstance }).create({})
     await child.get('/1')
     attachBearer(child, tokens)
@@ -454,21 +454,23 @@ describe('given an attachment', () => {
   })
 })
 
-describe('given no token to be had', () => {
-  it.each(ADAPTERS)('when a request starts (%s adapter), then it rejects with the TokenError, unsent', (adapter) =>
-    withService(async (service) => {
-      const server = await startApi()
-      service.failNext('obtain', { status: 400 })
-      const api = axios.create({ adapter, baseURL: server.baseUrl })
-      attachBearer(api, managerOf(clientCredentials({ baseUrl: service.baseUrl, ...service.client })))
-      const error = await failureOf<TokenError>(api.get('/orders'))
-      expect(error).toBeInstanceOf(TokenError)
-      expect(error).toMatchObject({ name: 'TokenError', code: 'ERR_CREDENTIALS_REJECTED', status: 400 })
-      expect(server.received).toHaveLength(0)
-    }),
+describe('given a manager without a token', () => {
+  it.each(ADAPTERS)(
+    'when a request starts (%s adapter), then it rejects with the TokenError and is not sent',
+    (adapter) =>
+      withService(async (service) => {
+        const server = await startApi()
+        service.failNext('obtain', { status: 400 })
+        const api = axios.create({ adapter, baseURL: server.baseUrl })
+        attachBearer(api, managerOf(clientCredentials({ baseUrl: service.baseUrl, ...service.client })))
+        const error = await failureOf<TokenError>(api.get('/orders'))
+        expect(error).toBeInstanceOf(TokenError)
+        expect(error).toMatchObject({ name: 'TokenError', code: 'ERR_CREDENTIALS_REJECTED', status: 400 })
+        expect(server.received).toHaveLength(0)
+      }),
   )
 
-  it('when several requests reject, then each has an error of its own, which holds its config and prints none of it (F161)', () =>
+  it('when several requests reject, then each has its own error, which holds its config and prints none of it (F161)', () =>
     withService(async (service) => {
       service.failNext('obtain', { status: 503 })
       const api = axios.create({ baseURL: 'https://api.example.com', headers: { 'X-Own': 'canary' } })
@@ -490,7 +492,7 @@ describe('given no token to be had', () => {
       }
     }))
 
-  it('when a custom manager throws one TokenError again and again, then each request has a copy, which does not grow (F161)', async () => {
+  it('when a custom manager throws the same TokenError repeatedly, then each request has a copy, which does not grow (F161)', async () => {
     const shared = new TokenError('ERR_CLOSED', 'closed', { cause: new Error('why') })
     const tokens = { getAccessToken: () => Promise.reject(shared), replaceAccessToken: async () => 'no' }
     const api = axios.create({ baseURL: 'https://api.example.com' })
@@ -502,7 +504,7 @@ describe('given no token to be had', () => {
     expect([shared.stack, Object.keys(shared).includes('config')]).toEqual([stack, false])
   })
 
-  it('when the manager is closed, then requests reject with ERR_CLOSED, unsent, and so do those that waited', async () => {
+  it('when the manager is closed, then pending and later requests reject with ERR_CLOSED and are not sent', async () => {
     const server = await startApi()
     const { tokens, minted } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
@@ -518,7 +520,7 @@ describe('given no token to be had', () => {
     expect(server.received).toHaveLength(0)
   })
 
-  it('when a renewal fails while the token lives, then no request fails', async () => {
+  it('when a renewal fails while the token is valid, then no request fails', async () => {
     const clock = manualClock()
     const server = await startApi()
     const { tokens, minted } = startTokens({ clock })
@@ -535,13 +537,13 @@ describe('given no token to be had', () => {
   })
 })
 
-/** A manager that a user writes for tokens from elsewhere. It has the members of the interface, and nothing more. */
+/** A manager that a user writes for tokens from another source. It has the members of the interface, and nothing more. */
 function handMade(members: Partial<TokenManager>): TokenManager {
   return members as TokenManager
 }
 
 describe('given a manager made by hand', () => {
-  it('when it is attached, then its tokens are sent, replaced and limited to the origins like any other', async () => {
+  it('when it is attached, then its tokens are sent, replaced and limited to the origins as with any manager', async () => {
     const [server, other] = [await startApi(rejecting('old')), await startApi()]
     const replaced: string[] = []
     let token: string | undefined
@@ -567,7 +569,7 @@ describe('given a manager made by hand', () => {
     expect(server.bearers[3]).toBeUndefined()
   })
 
-  it('when a body that can be sent only once is rejected, then its 401 surfaces, and the next request has another token', async () => {
+  it('when a request with a body that can be sent only once is rejected, then its 401 surfaces, and the next request has another token', async () => {
     const server = await startApi(rejecting('old'))
     let token = 'old'
     const tokens = handMade({
@@ -582,7 +584,7 @@ describe('given a manager made by hand', () => {
     expect(server.bearers).toEqual(['Bearer old', 'Bearer not-old'])
   })
 
-  it('when a request goes out bare, then a warning of the process says so, once, since it has no events (F191)', async () => {
+  it('when a request is sent without a token, then one process warning reports it, because the manager has no events (F191)', async () => {
     const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
     const { adapter } = inProcess()
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
@@ -597,7 +599,7 @@ describe('given a manager made by hand', () => {
     expect(warn.mock.calls).toEqual([[expect.stringContaining('https://one.test'), expect.objectContaining({ code })]])
   })
 
-  it('when the methods are those of a class, then they are called on it', async () => {
+  it('when the methods belong to a class, then they are called on its instance', async () => {
     class Tokens {
       #token = 'private'
       peekAccessToken(): string {
@@ -613,7 +615,7 @@ describe('given a manager made by hand', () => {
     expect(server.bearers).toEqual(['Bearer private'])
   })
 
-  it('when it offers the rejected token again, then there is no replay and the 401 surfaces', async () => {
+  it('when it returns the rejected token again, then the request is not replayed and the 401 surfaces', async () => {
     const server = await startApi(rejecting('same'))
     const tokens = handMade({
       peekAccessToken: () => 'same',
@@ -626,7 +628,7 @@ describe('given a manager made by hand', () => {
     expect(server.bearers).toEqual(['Bearer same'])
   })
 
-  it('when it rejects with an error of its own, then that is what the request rejects with', async () => {
+  it('when it rejects with its own error, then the request rejects with that error', async () => {
     const server = await startApi()
     const reason = new Error('no token today')
     const tokens = handMade({
@@ -644,7 +646,7 @@ describe('given a manager made by hand', () => {
 describe.each(ADAPTERS)(
   'given a token service that is called through the attached instance (%s adapter)',
   (adapter) => {
-    it('when a request starts, then the token request goes out without a token, and does not wait for itself (F162)', () =>
+    it('when a request starts, then the token request is sent without a token, and does not wait for itself (F162)', () =>
       withService(async ({ baseUrl, client, log }) => {
         const api = axios.create({ adapter, baseURL: baseUrl })
         const transport = { adapter: (config: InternalAxiosRequestConfig) => api.request(config) }
@@ -658,8 +660,8 @@ describe.each(ADAPTERS)(
   },
 )
 
-describe('given an instance whose requests need the token of a source elsewhere', () => {
-  it('when the credential provider calls the API through that instance, then it ends, and nothing is sent', async () => {
+describe('given an instance that needs a token which its own credential provider must fetch', () => {
+  it('when the credential provider calls the API through that instance, then the call fails, and nothing is sent', async () => {
     const clock = manualClock()
     const server = await startApi()
     const api = axios.create({ baseURL: server.baseUrl })

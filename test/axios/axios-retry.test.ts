@@ -13,7 +13,7 @@ import { failureOf } from './support/turns.ts'
 
 type Original = InternalAxiosRequestConfig['adapter']
 
-// Answers each test that uses it with three 503s, then with two 401s.
+// Responds to each test that uses it with three 503s, then with two 401s.
 const own = inProcess((_, index) => (index % 5 < 3 ? 503 : 401))
 const ADAPTERS: [string, Original][] = [
   ['the name http', 'http'],
@@ -26,7 +26,7 @@ const ORDERS = ['axios-retry first', 'attachBearer first'] as const
 const CASES = ADAPTERS.flatMap(([name, adapter]) => ORDERS.map((order) => [name, order, adapter] as const))
 
 describe.each(CASES)('given an instance whose adapter is %s (%s)', (_, order, adapter) => {
-  it('axios-retry on top, three 503s and then 401s: no wrapper nests, no request leaves with a token left over (F104)', async () => {
+  it('axios-retry on top, three 503s and then 401s: no wrapper nests, no failed request keeps a token (F104)', async () => {
     const clock = manualClock()
     const server = await startApi((_request, index) => (index < 3 ? { status: 503 } : rejection))
     const { tokens, minted } = startTokens({ clock })
@@ -43,7 +43,7 @@ describe.each(CASES)('given an instance whose adapter is %s (%s)', (_, order, ad
         retryDelay: () => 0,
         onRetry: async (count, error) => {
           note(error)
-          // Each retry must send the current token, not the token of the attempt before.
+          // Each retry must send the current token, not the token of the previous attempt.
           if (count < 3) await tokens.renew()
         },
       })
@@ -74,7 +74,7 @@ describe.each(CASES)('given an instance whose adapter is %s (%s)', (_, order, ad
 })
 
 describe.each(['http', 'fetch'] as const)('given axios-retry on an attached instance (%s adapter)', (adapter) => {
-  it('when it retries 401s as well, then each of its attempts is replayed once at most, and it ends (F104)', async () => {
+  it('when it retries 401s as well, then each of its attempts is replayed at most once, and the request ends (F104)', async () => {
     const clock = manualClock()
     const server = await startApi(() => rejection)
     const { tokens, minted } = startTokens({ clock })
@@ -82,12 +82,12 @@ describe.each(['http', 'fetch'] as const)('given axios-retry on an attached inst
     attachBearer(api, tokens)
     axiosRetry(api, { retries: 2, retryDelay: () => 0, retryCondition: () => true })
     expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
-    // The first attempt is replayed. Then the gap between forced renewals prevents more replays.
+    // The first attempt is replayed. The gap between forced renewals prevents more replays.
     expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-2', 'Bearer token-2', 'Bearer token-2'])
     expect(minted.calls).toBe(2)
   })
 
-  it('when the connection breaks, then its retry carries the token again', async () => {
+  it('when the connection breaks, then the retry carries the token again', async () => {
     const service = await startTokenService()
     try {
       const api = axios.create({ adapter, baseURL: service.baseUrl })
@@ -101,7 +101,7 @@ describe.each(['http', 'fetch'] as const)('given axios-retry on an attached inst
     }
   })
 
-  it('when no token can be had for good, then it does not retry the TokenError (F161)', async () => {
+  it('when the token failure is permanent, then it does not retry the TokenError (F161)', async () => {
     const service = await startTokenService()
     try {
       service.failNext('obtain', { status: 400 })
@@ -123,7 +123,7 @@ describe.each(['http', 'fetch'] as const)('given axios-retry on an attached inst
     }
   })
 
-  it('when such a request is sent again by hand later, then it is retried as any other (F161)', async () => {
+  it('when such a request is sent again by hand later, then it is retried like any other request (F161)', async () => {
     const service = await startTokenService()
     const clock = manualClock()
     try {
@@ -141,28 +141,25 @@ describe.each(['http', 'fetch'] as const)('given axios-retry on an attached inst
     }
   })
 
-  it.each(ORDERS)(
-    'when no token can be had that may be had later (%s), then it sends the request again (F161)',
-    async (order) => {
-      const service = await startTokenService()
-      const clock = manualClock()
-      try {
-        service.failNext('obtain', { status: 503 })
-        const api = axios.create({ adapter, baseURL: service.baseUrl })
-        const source = clientCredentials({ baseUrl: service.baseUrl, ...service.client })
-        const attach = () => attachBearer(api, managerOf(source, { clock, retry: { maxAttempts: 1 } }))
-        if (order === ORDERS[1]) attach()
-        axiosRetry(api, { retries: 1, retryDelay: () => 0, onRetry: () => clock.advance(10_000) })
-        if (order === ORDERS[0]) attach()
-        expect((await api.get('/')).status).toBe(200)
-        expect([service.count('obtain'), service.count('resource')]).toEqual([2, 1])
-      } finally {
-        await service.close()
-      }
-    },
-  )
+  it.each(ORDERS)('when the token failure is temporary (%s), then it sends the request again (F161)', async (order) => {
+    const service = await startTokenService()
+    const clock = manualClock()
+    try {
+      service.failNext('obtain', { status: 503 })
+      const api = axios.create({ adapter, baseURL: service.baseUrl })
+      const source = clientCredentials({ baseUrl: service.baseUrl, ...service.client })
+      const attach = () => attachBearer(api, managerOf(source, { clock, retry: { maxAttempts: 1 } }))
+      if (order === ORDERS[1]) attach()
+      axiosRetry(api, { retries: 1, retryDelay: () => 0, onRetry: () => clock.advance(10_000) })
+      if (order === ORDERS[0]) attach()
+      expect((await api.get('/')).status).toBe(200)
+      expect([service.count('obtain'), service.count('resource')]).toEqual([2, 1])
+    } finally {
+      await service.close()
+    }
+  })
 
-  it('when it is told to validate responses itself, then a 401 is replayed all the same', async () => {
+  it('when it validates responses itself, then a 401 is replayed anyway', async () => {
     const server = await startApi((_request, index) => (index === 0 ? rejection : {}))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, startTokens().tokens)
@@ -172,7 +169,7 @@ describe.each(['http', 'fetch'] as const)('given axios-retry on an attached inst
   })
 })
 
-describe.each(['axios-retry', 'an interceptor of the user'])('given %s, which sends requests again', (library) => {
+describe.each(['axios-retry', 'a user interceptor'])('given %s, which sends requests again', (library) => {
   /** @param meanwhile Runs before a request is sent again. */
   const retrying = (api: AxiosInstance, meanwhile: () => void) => {
     if (library === 'axios-retry') axiosRetry(api, { retries: 1, retryDelay: () => 0, onRetry: meanwhile })
@@ -184,7 +181,7 @@ describe.each(['axios-retry', 'an interceptor of the user'])('given %s, which se
       })
   }
 
-  it('when another user logs in meanwhile, then that is a new request of the new login (F209)', async () => {
+  it('when another user logs in before the retry, then the retry is a new request of the new login (F209)', async () => {
     const logins = startLogins()
     logins.logIn('ALICE')
     const server = await startApi((_request, index) => (index === 0 ? { status: 503 } : {}))
@@ -212,8 +209,8 @@ describe.each(['axios-retry', 'an interceptor of the user'])('given %s, which se
   })
 })
 
-describe('given the delays of axios-retry that docs/migrating.md shows', () => {
-  it('when no token can be had until later, then the request is sent again at retryAt, and after a 503 by the usual delay (F161)', async () => {
+describe('given the axios-retry delays in docs/migrating.md', () => {
+  it('when no token is available until later, then the request is sent again at retryAt, and after a 503 with the usual delay (F161)', async () => {
     const service = await startTokenService()
     const clock = manualClock()
     jest.spyOn(Date, 'now').mockImplementation(() => clock.wallNow())
@@ -245,7 +242,7 @@ describe('given the delays of axios-retry that docs/migrating.md shows', () => {
   })
 })
 
-/** @returns `retryDelay` of the page. */
+/** @returns The `retryDelay` of that page. */
 function documentedDelay(): (count: number, error: AxiosError) => number {
   const [, code] = /axiosRetry\(api, \{.*?retryDelay(\(.*?\n {2}\}),\n\}\)/s.exec(
     readFileSync('docs/migrating.md', 'utf8'),
@@ -256,8 +253,8 @@ function documentedDelay(): (count: number, error: AxiosError) => number {
   return make(tokenErrorIn, exponentialDelay)
 }
 
-describe('given a retry by hand in a response interceptor, the old way', () => {
-  it('when it sends error.config again, then the token of the moment is sent, and wrappers do not nest', async () => {
+describe('given a manual retry in a response interceptor, as users wrote it before', () => {
+  it('when it sends error.config again, then the current token is sent, and wrappers do not nest', async () => {
     const { adapter, calls } = inProcess((_, index) => (index < 4 ? 503 : 200))
     const { tokens } = startTokens()
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })

@@ -10,7 +10,7 @@ import { failureOf, until } from './support/turns.ts'
 const text = 'größe "quoted" 💶\r\n'
 const bytes = Uint8Array.from({ length: 256 }, (_, n) => n)
 
-/** Reads a multipart body as a server does, with the boundary from the header. */
+/** Parses a multipart body as a server does, with the boundary from the header. */
 async function formOf({ headers, body }: Received): Promise<[string, unknown][]> {
   const response = new Response(body as Uint8Array<ArrayBuffer>, {
     headers: { 'Content-Type': headers['content-type'] ?? '' },
@@ -24,7 +24,7 @@ async function formOf({ headers, body }: Received): Promise<[string, unknown][]>
   return entries
 }
 
-/** Whether the Content-Length of every request was the length of its body. */
+/** Whether the Content-Length of every request matched its body. */
 function lengthsHold({ received }: ApiServer): boolean {
   return received.every(({ headers, body }) => Number(headers['content-length'] ?? body.length) === body.length)
 }
@@ -36,7 +36,7 @@ function form(): FormData {
   return data
 }
 
-describe.each(['http', 'fetch'] as const)('given a token that is refused once (%s adapter)', (adapter) => {
+describe.each(['http', 'fetch'] as const)('given a token that is rejected once (%s adapter)', (adapter) => {
   async function world() {
     const server = await startApi(rejecting('token-1'))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -80,7 +80,7 @@ describe.each(['http', 'fetch'] as const)('given a token that is refused once (%
   })
 
   it.each(['get', 'head', 'delete', 'options'] as const)(
-    'when %s has no body, then it is sent again',
+    'when a %s request has no body, then it is sent again',
     async (method) => {
       const { server, api } = await world()
       await api.request({ method, url: '/' })
@@ -90,7 +90,7 @@ describe.each(['http', 'fetch'] as const)('given a token that is refused once (%
     },
   )
 
-  it('when the body is megabytes, then all of it is sent again', async () => {
+  it('when the body has megabytes, then all of it is sent again', async () => {
     const { server, api } = await world()
     const large = Buffer.alloc(5 * 1024 * 1024, 'abcdefg')
     await api.post('/upload', large)
@@ -99,7 +99,7 @@ describe.each(['http', 'fetch'] as const)('given a token that is refused once (%
 
   // Without a content type, axios' fetch adapter in Node declares native FormData as urlencoded, even without this package.
   it.each(adapter === 'fetch' ? ['multipart/form-data'] : ['multipart/form-data', undefined])(
-    'when the body is native FormData (content type %s), then it can be parsed both times, and holds the same',
+    'when the body is native FormData (content type %s), then both requests can be parsed and have the same fields',
     async (type) => {
       const { server, api } = await world()
       expect(
@@ -115,7 +115,7 @@ describe.each(['http', 'fetch'] as const)('given a token that is refused once (%
     },
   )
 
-  it('when the body is a Blob, then the same bytes are sent again, under its type', async () => {
+  it('when the body is a Blob, then the same bytes are sent again with its type', async () => {
     const { server, api } = await world()
     const blob = new Blob([bytes], { type: 'application/x-own' })
     expect((await api.post('/upload', blob)).status).toBe(200)
@@ -123,7 +123,7 @@ describe.each(['http', 'fetch'] as const)('given a token that is refused once (%
     expect(lengthsHold(server)).toBe(true)
   })
 
-  it('when upload progress is watched, then the same bytes are sent again', async () => {
+  it('when upload progress is observed, then the same bytes are sent again', async () => {
     const { server, api } = await world()
     const onUploadProgress = jest.fn()
     expect((await api.post('/upload', text, { onUploadProgress })).status).toBe(200)
@@ -148,22 +148,25 @@ describe.each(['http', 'fetch'] as const)('given a body that can be read only on
       },
     ])
 
-  it.each(oneShots)('when it is %s, then it is sent once, and the 401 surfaces (F111, P8)', async (name, data) => {
-    const server = await startApi(() => rejection)
-    const { tokens, minted } = startTokens()
-    const api = axios.create({ adapter, baseURL: server.baseUrl })
-    attachBearer(api, tokens)
-    const error = await failureOf<AxiosError>(api.post('/upload', data()))
-    expect(error).toMatchObject({ name: 'AxiosError', status: 401 })
-    expect(error.response?.data).toEqual({ error: 'refused' })
-    expect(server.bearers).toEqual(['Bearer token-1'])
-    expect(server.received[0]!.body.toString()).toContain(name.startsWith('an empty') ? '' : 'onetwo')
-    // The manager renews in the background: the next request has a new token.
-    await until(() => tokens.peekAccessToken() === 'token-2')
-    expect([minted.calls, server.received.length]).toEqual([2, 1])
-  })
+  it.each(oneShots)(
+    'when the body is %s, then it is sent once, and the 401 surfaces (F111, P8)',
+    async (name, data) => {
+      const server = await startApi(() => rejection)
+      const { tokens, minted } = startTokens()
+      const api = axios.create({ adapter, baseURL: server.baseUrl })
+      attachBearer(api, tokens)
+      const error = await failureOf<AxiosError>(api.post('/upload', data()))
+      expect(error).toMatchObject({ name: 'AxiosError', status: 401 })
+      expect(error.response?.data).toEqual({ error: 'refused' })
+      expect(server.bearers).toEqual(['Bearer token-1'])
+      expect(server.received[0]!.body.toString()).toContain(name.startsWith('an empty') ? '' : 'onetwo')
+      // The manager renews in the background, so the next request has a new token.
+      await until(() => tokens.peekAccessToken() === 'token-2')
+      expect([minted.calls, server.received.length]).toEqual([2, 1])
+    },
+  )
 
-  it('when it is accepted under validateStatus, then the 401 is the response', async () => {
+  it('when validateStatus accepts the 401, then the 401 is the response', async () => {
     const server = await startApi(() => rejection)
     const api = axios.create({ adapter, baseURL: server.baseUrl, validateStatus: () => true })
     attachBearer(api, startTokens().tokens)
@@ -171,7 +174,7 @@ describe.each(['http', 'fetch'] as const)('given a body that can be read only on
     expect(server.received).toHaveLength(1)
   })
 
-  it('when the token is good, then it arrives whole', async () => {
+  it('when the token is accepted, then the body arrives whole', async () => {
     const server = await startApi()
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, startTokens().tokens)

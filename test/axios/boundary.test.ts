@@ -20,7 +20,7 @@ import { failureOf } from './support/turns.ts'
 
 const ADAPTERS = ['http', 'fetch'] as const
 
-/** Where an interceptor of the user stands: axios runs request interceptors in the reverse order of registration. */
+/** When a user interceptor runs: axios runs request interceptors in the reverse order of registration. */
 const SIDES = ['registered before ours, which runs after it', 'registered after ours, which runs before it'] as const
 
 function attachBeside(
@@ -43,7 +43,7 @@ function attachBeside(
 const CASES = ADAPTERS.flatMap((adapter) => SIDES.map((side) => [adapter, side] as const))
 
 describe.each(CASES)('given (%s adapter) an interceptor %s', (adapter, side) => {
-  it('when it rewrites the url to another origin, then no token leaves (F105)', async () => {
+  it('when it rewrites the url to another origin, then no token is sent (F105)', async () => {
     const [server, other] = [await startApi(), await startApi()]
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const { minted } = attachBeside(api, side, (config) => (config.url = `${other.baseUrl}/stolen`))
@@ -51,7 +51,7 @@ describe.each(CASES)('given (%s adapter) an interceptor %s', (adapter, side) => 
     expect([server.bearers, other.bearers, minted.calls]).toEqual([[], [undefined], 0])
   })
 
-  it('when it rewrites the baseURL to another origin, then no token leaves (F105)', async () => {
+  it('when it rewrites the baseURL to another origin, then no token is sent (F105)', async () => {
     const [server, other] = [await startApi(), await startApi()]
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const { minted } = attachBeside(api, side, (config) => (config.baseURL = other.baseUrl))
@@ -59,7 +59,7 @@ describe.each(CASES)('given (%s adapter) an interceptor %s', (adapter, side) => 
     expect([server.bearers, other.bearers, minted.calls]).toEqual([[], [undefined], 0])
   })
 
-  it('when it puts a user into the baseURL, then that user is sent, and no token', async () => {
+  it('when it puts user information into the baseURL, then that is sent instead of a token', async () => {
     const server = await startApi()
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const { minted } = attachBeside(api, side, (config) => (config.baseURL = `http://u:p@127.0.0.1:${server.port}`))
@@ -67,7 +67,7 @@ describe.each(CASES)('given (%s adapter) an interceptor %s', (adapter, side) => 
     expect([server.bearers, minted.calls]).toEqual([['Basic dTpw'], 0])
   })
 
-  it('when it rewrites a foreign url to the own origin, then the token is sent', async () => {
+  it('when it rewrites a foreign url to an allowed origin, then the token is sent', async () => {
     const [server, other] = [await startApi(), await startApi()]
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBeside(api, side, (config) => (config.url = '/home'))
@@ -75,7 +75,7 @@ describe.each(CASES)('given (%s adapter) an interceptor %s', (adapter, side) => 
     expect([server.bearers, other.bearers]).toEqual([['Bearer token-1'], []])
   })
 
-  it('when it says evergreen: false, then no token is asked for, and a 401 surfaces', async () => {
+  it('when it sets evergreen: false, then no token is requested, and a 401 surfaces', async () => {
     const server = await startApi(() => rejection)
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const { minted, anomalies } = attachBeside(api, side, (config) => (config.evergreen = false))
@@ -83,7 +83,7 @@ describe.each(CASES)('given (%s adapter) an interceptor %s', (adapter, side) => 
     expect([server.bearers, minted.calls, anomalies]).toEqual([[undefined], 0, []])
   })
 
-  it('when it sets auth, then that is what is sent, and a 401 surfaces', async () => {
+  it('when it sets auth, then that is sent instead, and a 401 surfaces', async () => {
     const server = await startApi(() => rejection)
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const { minted } = attachBeside(api, side, (config) => (config.auth = { username: 'u', password: 'p' }))
@@ -91,7 +91,7 @@ describe.each(CASES)('given (%s adapter) an interceptor %s', (adapter, side) => 
     expect([server.bearers, minted.calls]).toEqual([['Basic dTpw'], 0])
   })
 
-  it('when it sets the header, then that is what is sent, and a 401 surfaces', async () => {
+  it('when it sets the header, then that is sent instead, and a 401 surfaces', async () => {
     const server = await startApi(() => rejection)
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const { minted, anomalies } = attachBeside(api, side, ({ headers }) => headers.set('authorization', 'Own 1'))
@@ -99,7 +99,7 @@ describe.each(CASES)('given (%s adapter) an interceptor %s', (adapter, side) => 
     expect([server.bearers, minted.calls, anomalies]).toEqual([['Own 1'], 0, []])
   })
 
-  it('when it hands on a copy of the config, then the token is sent, and the copy ends clean', async () => {
+  it('when it returns a copy of the config, then the token is sent, and the copy keeps none of it', async () => {
     const server = await startApi(rejecting('token-1'))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     const { tokens } = startTokens()
@@ -128,7 +128,7 @@ describe.each(SIDES)('given an interceptor %s', (side) => {
     }
   })
 
-  it('when it throws, then that surfaces and nothing is sent', async () => {
+  it('when it throws, then its error surfaces and nothing is sent', async () => {
     const server = await startApi()
     const api = axios.create({ baseURL: server.baseUrl })
     const reason = new Error('not today')
@@ -142,13 +142,13 @@ describe.each(SIDES)('given an interceptor %s', (side) => {
 
 describe.each(ADAPTERS)('given an attachment (%s adapter)', (adapter) => {
   it.each([
-    ['a header of its own', { headers: { Authorization: 'Own 1' } }, 'Own 1'],
-    ['one in lower case', { headers: { authorization: 'Own 1' } }, 'Own 1'],
-    ['an empty one', { headers: { Authorization: '' } }, ''],
+    ['its own header', { headers: { Authorization: 'Own 1' } }, 'Own 1'],
+    ['the header in lower case', { headers: { authorization: 'Own 1' } }, 'Own 1'],
+    ['an empty header', { headers: { Authorization: '' } }, ''],
     ['the header switched off', { headers: { Authorization: false } }, undefined],
     ['auth', { auth: { username: 'u', password: 'p' } }, 'Basic dTpw'],
     ['evergreen: false', { evergreen: false }, undefined],
-  ])('when a request has %s, then it is left alone, 401 included (F108)', async (_, options, sent) => {
+  ])('when a request has %s, then the library leaves it alone, even on a 401 (F108)', async (_, options, sent) => {
     const server = await startApi(() => rejection)
     const { tokens, minted, anomalies } = startTokens()
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -160,7 +160,7 @@ describe.each(ADAPTERS)('given an attachment (%s adapter)', (adapter) => {
     expect(error.config?.adapter).toBe(adapter)
   })
 
-  it('when an instance says evergreen: false by default, then a request may still ask for the token', async () => {
+  it('when an instance has evergreen: false by default, then a single request can still enable the token', async () => {
     const server = await startApi()
     const api = axios.create({ adapter, baseURL: server.baseUrl, evergreen: false })
     attachBearer(api, startTokens().tokens)
@@ -169,7 +169,7 @@ describe.each(ADAPTERS)('given an attachment (%s adapter)', (adapter) => {
     expect(server.bearers).toEqual([undefined, 'Bearer token-1'])
   })
 
-  it('when a url carries a user and a password, then those are sent, and neither token nor replay', async () => {
+  it('when a url contains a user and a password, then those are sent, without a token or a replay', async () => {
     const server = await startApi(() => rejection)
     const { tokens, minted, anomalies } = startTokens()
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -181,7 +181,7 @@ describe.each(ADAPTERS)('given an attachment (%s adapter)', (adapter) => {
     expect(JSON.stringify(anomalies)).not.toContain('canary')
   })
 
-  it('when a request under another header name has an Authorization of its own, then both are sent', async () => {
+  it('when the token has another header name and a request has its own Authorization, then both are sent', async () => {
     const server = await startApi()
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, startTokens().tokens, { header: 'X-Token' })
@@ -194,7 +194,7 @@ describe.each(ADAPTERS)('given an attachment (%s adapter)', (adapter) => {
   it.each([
     ['a name', adapter],
     ['a list of names', ['xhr', adapter]],
-  ])('when the adapter is %s, then answers and errors hold it again, and no token', async (_, original) => {
+  ])('when the adapter is %s, then responses and errors hold it again, and no token', async (_, original) => {
     const server = await startApi(({ url }) => (url === '/good' ? {} : { status: 500 }))
     const api = axios.create({ adapter: original as 'http', baseURL: server.baseUrl })
     attachBearer(api, startTokens().tokens)
@@ -208,8 +208,8 @@ describe.each(ADAPTERS)('given an attachment (%s adapter)', (adapter) => {
   })
 })
 
-describe('given an instance with an adapter function of its own, as a mock library brings', () => {
-  it('when requests succeed, fail and are replayed, then each call has one token, and config is clean again', async () => {
+describe('given an instance with a custom adapter function, such as that of a mock library', () => {
+  it('when requests succeed, fail and are replayed, then each call has one token, and the config is clean again', async () => {
     const { tokens } = startTokens()
     const { adapter, calls } = inProcess(({ authorization, url }) =>
       url === '/bad' ? 500 : authorization === 'Bearer token-1' ? 401 : 200,
@@ -231,7 +231,7 @@ describe('given an instance with an adapter function of its own, as a mock libra
     expect(calls.map((call) => call.config.adapter)).toEqual([adapter, adapter, adapter])
   })
 
-  it('when a request is told to use it, then it does', async () => {
+  it('when a single request selects it, then it sends that request', async () => {
     const { adapter, calls } = inProcess()
     const api = axios.create({ adapter: 'http', baseURL: 'https://api.example.com' })
     attachBearer(api, startTokens().tokens)
@@ -239,7 +239,7 @@ describe('given an instance with an adapter function of its own, as a mock libra
     expect(calls.map(({ authorization }) => authorization)).toEqual(['Bearer token-1'])
   })
 
-  it('when the config of a failed request is sent again by hand, then it carries the token of then', async () => {
+  it('when the config of a failed request is sent again by hand, then it carries the current token', async () => {
     const { tokens } = startTokens()
     const { adapter, calls } = inProcess((_, index) => (index === 0 ? 500 : 200))
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
@@ -251,7 +251,7 @@ describe('given an instance with an adapter function of its own, as a mock libra
     expect(calls.map(({ authorization }) => authorization)).toEqual(['Bearer token-1', 'Bearer token-2'])
   })
 
-  it('when the config of a request that was cancelled before it was sent is sent again, then wrappers do not nest', async () => {
+  it('when the config of a request that was cancelled before sending is sent again, then wrappers do not nest', async () => {
     const { tokens } = startTokens()
     const { adapter, calls } = inProcess(() => 401)
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
@@ -271,7 +271,7 @@ describe('given an instance with an adapter function of its own, as a mock libra
     ['an empty config', { config: {} as never }],
     ['a config with plain headers', { config: { headers: { Accept: '*/*' } } as never }],
     ['a null request', { request: null }],
-  ])('when its response has %s, as in many a test double, then it is handed on', async (_, members) => {
+  ])('when its response has %s, as in many test doubles, then that response is returned', async (_, members) => {
     const api = axios.create({
       adapter: async () => ({ data: '1', status: 200, statusText: 'OK', headers: {}, ...members }) as AxiosResponse,
       baseURL: 'https://api.example.com',
@@ -284,29 +284,32 @@ describe('given an instance with an adapter function of its own, as a mock libra
     ['an error without config', new Error('boom')],
     ['an error with an empty config', Object.assign(new Error('boom'), { config: {} })],
     ['an error with plain headers', Object.assign(new Error('boom'), { config: { headers: { Accept: '*/*' } } })],
-    ['an answer without config', { message: 'boom', response: { status: 500, data: '', headers: {} } }],
-    ['an answer with an empty config', { message: 'boom', response: { status: 500, headers: {}, config: {} } }],
+    ['a response without config', { message: 'boom', response: { status: 500, data: '', headers: {} } }],
+    ['a response with an empty config', { message: 'boom', response: { status: 500, headers: {}, config: {} } }],
     ['a frozen error', Object.freeze(Object.assign(new Error('boom'), { request: {} }))],
     ['a string', 'boom'],
     ['null', null],
     ['undefined', undefined],
-  ])('when it rejects with %s, then that is handed on, and no config keeps the token', async (_, thrown) => {
-    const sent: unknown[] = []
-    const adapter: AxiosAdapter = ({ headers }) => {
-      sent.push(headers.get('Authorization'))
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- adapters may reject with anything
-      return Promise.reject(thrown)
-    }
-    const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
-    let kept: InternalAxiosRequestConfig | undefined
-    api.interceptors.request.use((config) => (kept = config))
-    attachBearer(api, startTokens().tokens)
-    const caught: unknown = await api.get('/').catch((error: unknown) => error)
-    expect(caught).toBe(thrown)
-    expect([sent, kept?.headers.has('Authorization')]).toEqual([['Bearer token-1'], false])
-  })
+  ])(
+    'when it rejects with %s, then the request rejects with that value, and no config keeps the token',
+    async (_, thrown) => {
+      const sent: unknown[] = []
+      const adapter: AxiosAdapter = ({ headers }) => {
+        sent.push(headers.get('Authorization'))
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- adapters may reject with anything
+        return Promise.reject(thrown)
+      }
+      const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
+      let kept: InternalAxiosRequestConfig | undefined
+      api.interceptors.request.use((config) => (kept = config))
+      attachBearer(api, startTokens().tokens)
+      const caught: unknown = await api.get('/').catch((error: unknown) => error)
+      expect(caught).toBe(thrown)
+      expect([sent, kept?.headers.has('Authorization')]).toEqual([['Bearer token-1'], false])
+    },
+  )
 
-  it('when its response holds a plain copy of the config it was given, then the token is taken off that too', async () => {
+  it('when its response holds a plain copy of the config, then the token is removed from the copy too', async () => {
     const copying: AxiosAdapter = async (config) => ({
       data: '1',
       status: 200,
@@ -320,7 +323,7 @@ describe('given an instance with an adapter function of its own, as a mock libra
     expect(JSON.stringify(config.headers)).not.toContain('token-1')
   })
 
-  it('when it throws instead of rejecting, then that is handed on, with or without a token', async () => {
+  it('when it throws instead of rejecting, then the request rejects with that error, with or without a token', async () => {
     const reason = new Error('boom')
     const adapter: AxiosAdapter = () => {
       throw reason
@@ -350,7 +353,7 @@ describe('given an instance with an adapter function of its own, as a mock libra
   })
 
   it.each(['given', 'copied'])(
-    'when an interceptor that runs after ours wraps the adapter of the %s config and stands on ours, then the token is sent once (F160)',
+    'when an interceptor that runs after ours wraps the adapter of the %s config and calls ours, then the token is sent once (F160)',
     async (which) => {
       const { adapter, calls } = inProcess((_, index) => (index === 0 ? 401 : 200))
       const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
@@ -368,7 +371,7 @@ describe('given an instance with an adapter function of its own, as a mock libra
     },
   )
 
-  it('when the instance has no adapter, then that of axios is used', async () => {
+  it('when the instance has no adapter, then the default adapter of axios is used', async () => {
     const server = await startApi()
     const api = axios.create({ baseURL: server.baseUrl })
     delete api.defaults.adapter
@@ -380,7 +383,7 @@ describe('given an instance with an adapter function of its own, as a mock libra
   it.each([
     ['unknown', "Unknown adapter 'nonsense'"],
     ['not of this environment', 'adapter xhr is not supported'],
-  ])('when the adapter is %s, then axios says so, as it does without us', async (which, message) => {
+  ])('when the adapter is %s, then axios throws the same error as without this package', async (which, message) => {
     const { tokens, minted } = startTokens()
     const api = axios.create({ adapter: which === 'unknown' ? 'nonsense' : 'xhr', baseURL: 'https://api.example.com' })
     const bare = await failureOf(api.get('/'))
@@ -394,7 +397,7 @@ describe('given an instance with an adapter function of its own, as a mock libra
 
 const SETTERS = ['an adapter of its own', 'the name fetch', 'a list of names'] as const
 
-describe.each(SETTERS)('given an interceptor that sets %s, and was there before us', (which) => {
+describe.each(SETTERS)('given an earlier interceptor that sets %s', (which) => {
   async function attachedAfter(
     set: (config: InternalAxiosRequestConfig, adapter: never) => InternalAxiosRequestConfig,
   ) {
@@ -410,7 +413,7 @@ describe.each(SETTERS)('given an interceptor that sets %s, and was there before 
   }
   const setting = attachedAfter.bind(undefined, (config, adapter) => Object.assign(config, { adapter }))
 
-  it('when a request starts, then that adapter sends it with the token, and once more where it is rejected (F160)', async () => {
+  it('when a request starts, then that adapter sends it with the token, and replays it if the token is rejected (F160)', async () => {
     const { api, chosen, bearers, anomalies } = await setting()
     const { transformRequest } = api.defaults
     const { config } = await api.post('/', { a: 1 })
@@ -431,7 +434,7 @@ describe.each(SETTERS)('given an interceptor that sets %s, and was there before 
     expect(bearers()).toEqual(['Bearer token-1', 'Bearer token-2', 'Bearer token-2'])
   })
 
-  it('when it does so on a copy of the config, then the request goes out bare, and an anomaly says what to do (F160)', async () => {
+  it('when it does so on a copy of the config, then the request is sent without a token, and an anomaly says what to do (F160)', async () => {
     const { api, chosen, bearers, anomalies, minted } = await attachedAfter((config, adapter) => ({
       ...config,
       adapter,
@@ -444,10 +447,10 @@ describe.each(SETTERS)('given an interceptor that sets %s, and was there before 
   })
 
   it.each<[string, AxiosRequestConfig]>([
-    ['says evergreen: false', { evergreen: false }],
+    ['has evergreen: false', { evergreen: false }],
     ['has the header', { headers: { Authorization: 'Own 1' } }],
     ['has auth', { auth: { username: 'u', password: 'p' } }],
-  ])('when a request %s, and its config is copied, then nothing is told (F160)', async (_, options) => {
+  ])('when a request %s, and its config is copied, then no anomaly is reported (F160)', async (_, options) => {
     const { api, anomalies } = await attachedAfter((config, adapter) => ({ ...config, adapter }))
     await api.get('/', options)
     await settle()
@@ -455,13 +458,13 @@ describe.each(SETTERS)('given an interceptor that sets %s, and was there before 
   })
 })
 
-describe('given an interceptor that was there before us, and leaves the adapter alone', () => {
+describe('given an earlier interceptor that does not change the adapter', () => {
   it.each<[string, AxiosRequestConfig['transformRequest'] | null]>([
     ['a function', (data) => String(data)],
     ['a list', [(data) => String(data)]],
     ['an empty list', []],
   ])(
-    'when transformRequest is %s, then it runs once, and the config shows it as it was (F160)',
+    'when transformRequest is %s, then it runs once, and the config shows the original value (F160)',
     async (_, transform) => {
       const { adapter } = inProcess()
       const api = axios.create({ adapter, baseURL: 'https://api.example.com', transformRequest: transform! })

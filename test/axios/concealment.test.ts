@@ -22,7 +22,7 @@ function attached(baseURL: string, options: AxiosRequestConfig, attach: AttachOp
   return { api, tokens }
 }
 
-/** Expects that the server received the token: otherwise its absence elsewhere would prove nothing. */
+/** Expects that the server received the token: otherwise its absence elsewhere proves nothing. */
 function expectSent({ received }: { received: readonly object[] }, times: number): void {
   expect(received.filter((request) => JSON.stringify(request).includes(MARKED))).toHaveLength(times)
 }
@@ -43,8 +43,8 @@ const FORMS: [string, AttachOptions, string][] = [
 ]
 const CASES = (['http', 'fetch'] as const).flatMap((adapter) => FORMS.map((form) => [adapter, ...form] as const))
 
-describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, _, attach, header) => {
-  it('when a response is printed, then no token is seen, and its request can still be read', async () => {
+describe.each(CASES)('given (%s adapter) a token sent in %s', (adapter, _, attach, header) => {
+  it('when a response is printed, then no token is visible, and its request is still readable', async () => {
     const server = await startApi()
     const { api } = attached(server.baseUrl, { adapter }, attach)
     const response = await api.post<unknown>('/', { a: 1 })
@@ -54,7 +54,7 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
     expect(inspect(response)).toContain('ok: true')
   })
 
-  it('when a response comes, then it has the members of any other response, in their order', async () => {
+  it('when a response arrives, then it has the members of any other response, in the same order', async () => {
     const server = await startApi()
     const { api } = attached(server.baseUrl, { adapter }, attach)
     const plain = axios.create({ baseURL: server.baseUrl, adapter })
@@ -63,7 +63,7 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
     expect(response.data).toEqual(other.data)
   })
 
-  it('when a replayed response is printed, then neither token is seen', async () => {
+  it('when a replayed response is printed, then neither token is visible', async () => {
     const server = await startApi((_request, index) => (index === 0 ? rejection : {}))
     const { api } = attached(server.baseUrl, { adapter }, attach)
     const response = await api.get('/')
@@ -72,7 +72,7 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
   })
 
   it.each(['json', 'stream'] as const)(
-    'when a %s comes for a stream that was sent, or an error, then none of what holds the request shows any (F166)',
+    'when a request that sends a stream receives a %s or an error, then nothing that holds the request shows a token (F166)',
     async (responseType) => {
       const server = await startApi(({ url }) => ({ status: url === '/bad' ? 422 : 200 }))
       const { api } = attached(server.baseUrl, { adapter, responseType }, attach)
@@ -94,14 +94,14 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
     },
   )
 
-  it('when the request of a response is printed, then it shows where it went, and can still be read (F166)', async () => {
+  it('when the request of a response is printed, then it shows its URL, and is still readable (F166)', async () => {
     const server = await startApi()
     const { api } = attached(server.baseUrl, { adapter }, attach)
     const answer = await api.get<unknown>('/', { params: { q: 1 } })
     const request = answer.request as { headers?: Headers; getHeader(name: string): unknown }
     expect(inspect({ request })).toMatch(/Request GET .*\?q=1/)
     expect(JSON.stringify({ request })).toMatch(/Request GET .*\?q=1/)
-    // A copy has no method of the class of its original. The token must be concealed in the copy, too.
+    // A copy lacks the methods of the original's class. The token must be concealed in the copy, too.
     expectNoCanary(inspect({ ...request }) + JSON.stringify({ ...request }))
     const sent = request.headers ? request.headers.get(header) : request.getHeader(header)
     expect(sent).toContain(MARKED)
@@ -112,20 +112,20 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
     ['a 401 whose body went once', () => rejection, { method: 'post', data: new ReadableStream() }, 1],
     ['a 500', () => ({ status: 500 }), {}, 1],
     [
-      'a redirect not followed',
+      'an unfollowed redirect',
       () => ({ status: 302, headers: { Location: '/' } }),
       { maxRedirects: 0, fetchOptions: { redirect: 'manual' } },
       1,
     ],
     ['a body too large', () => ({ body: 'x'.repeat(100) }), { maxContentLength: 10 }, 1],
     [
-      'a body that is no JSON',
+      'a body that is not JSON',
       () => ({ body: '{' }),
       { responseType: 'json', transitional: { silentJSONParsing: false } },
       1,
     ],
     ['an unknown encoding', () => ({ headers: { 'Content-Encoding': 'gzip' }, body: 'no gzip' }), {}, 1],
-  ])('when the error of %s is printed, then no token is seen', async (name, script, options, sent) => {
+  ])('when the error of %s is printed, then no token is visible', async (name, script, options, sent) => {
     const server = await startApi(script)
     const { api } = attached(server.baseUrl, { adapter }, attach)
     const once = name.includes('went once')
@@ -138,14 +138,14 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
     if (error.response) expectConcealed(error.response, header)
   })
 
-  it('when a request is refused the connection, then its error shows none', async () => {
+  it('when the connection of a request is refused, then its error shows no token', async () => {
     const { api } = attached('http://127.0.0.1:9', { adapter }, attach)
     const error = await failureOf<AxiosError>(api.get('/'))
     expect(error.request).toBeDefined()
     expectConcealed(error, header)
   })
 
-  it.each(['aborted', 'cancelled'])('when it is %s on its way, then its error shows none', async (end) => {
+  it.each(['aborted', 'cancelled'])('when a request is %s in flight, then its error shows no token', async (end) => {
     const server = await startApi(unanswered)
     const { api, tokens } = attached(server.baseUrl, { adapter }, attach)
     await tokens.getAccessToken()
@@ -163,7 +163,7 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
     expect(Object.keys(error)).not.toContain('request')
   })
 
-  it('when it times out on its way, then its error shows none', async () => {
+  it('when a request times out in flight, then its error shows no token', async () => {
     const server = await startApi(unanswered)
     const { api } = attached(server.baseUrl, { adapter }, attach)
     let error: AxiosError | undefined
@@ -176,7 +176,7 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
   })
 
   it.each([200, 500])(
-    'when it breaks off while its %i is read as a stream, then the error of that shows none',
+    'when a request breaks off while its %i is read as a stream, then the error shows no token',
     async (status) => {
       const { origin } = await serve((_, reply) => void reply.writeHead(status).write('x'.repeat(2_000)))
       const { api } = attached(origin, { adapter, responseType: 'stream' }, attach)
@@ -196,13 +196,13 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
       for (const options of ends) {
         const error = await failureOf<unknown>(read(options))
         expectNoCanary(consoleLogged(error) + inspect(error, { depth: Infinity }))
-        // Also for those who print all members by hand. The Request of fetch has none.
+        // Also for code that prints all members by hand. The Request of fetch has none.
         if (adapter === 'http') expect(Object.keys(error as object)).not.toContain('request')
       }
     },
   )
 
-  it('when a stream is too large to be sent, then neither the error nor its cause shows any', async () => {
+  it('when a stream is too large to be sent, then neither the error nor its cause shows a token', async () => {
     const server = await startApi()
     const { api } = attached(server.baseUrl, { adapter }, attach)
     const body = Readable.from([Buffer.alloc(2_000), Buffer.alloc(2_000)])
@@ -211,14 +211,14 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
     expectNoCanary(consoleLogged(error) + inspect(error, { depth: Infinity }))
   })
 
-  it('when redirects never end, then the error shows none', async () => {
+  it('when redirects never end, then the error shows no token', async () => {
     const server = await startApi(() => ({ status: 302, headers: { Location: '/again' } }))
     const { api } = attached(server.baseUrl, { adapter, maxRedirects: 3 }, attach)
     const error = await failureOf<AxiosError>(api.get('/'))
     expectConcealed(error, header)
   })
 
-  it('when an interceptor of the user prints what it gets, then no token is seen', async () => {
+  it('when a user interceptor prints its argument, then no token is visible', async () => {
     const server = await startApi(({ url }) => (url === '/bad' ? { status: 500 } : {}))
     const { api } = attached(server.baseUrl, { adapter }, attach)
     const seen: string[] = []
@@ -244,7 +244,7 @@ describe.each(CASES)('given (%s adapter) a token that travels in %s', (adapter, 
   })
 })
 
-describe('given an agent of the user among the settings', () => {
+describe('given an agent of the user in the config', () => {
   const logs: [string, (value: object) => string][] = [
     ['console.log', (value) => consoleLogged(value)],
     ['inspect to depth 6', (value) => inspect(value, { depth: 6 })],
@@ -253,7 +253,7 @@ describe('given an agent of the user among the settings', () => {
   ]
 
   // Below depth 6, an agent shows other requests on its sockets, as it does without this package (docs/reference.md).
-  it('when error and response are printed while another request is on its way, then no token is seen', async () => {
+  it('when an error and a response are printed while another request is in flight, then no token is visible', async () => {
     const answer = gate()
     const server = await startApi(async ({ url }) => {
       if (url === '/slow') await answer.opened
@@ -277,7 +277,7 @@ describe('given an agent of the user among the settings', () => {
     }
   })
 
-  it('when they go through JSON.stringify while another request is on its way, then no token is seen (F166)', async () => {
+  it('when they go through JSON.stringify while another request is in flight, then no token is visible (F166)', async () => {
     const answer = gate()
     const server = await startApi(async ({ url }) => {
       if (url === '/slow') await answer.opened
@@ -298,7 +298,7 @@ describe('given an agent of the user among the settings', () => {
     }
   })
 
-  it.each(logs)('when they go through %s with nothing else on its way, then no token is seen', async (_, log) => {
+  it.each(logs)('when they go through %s with no other request in flight, then no token is visible', async (_, log) => {
     const server = await startApi(({ url }) => (url === '/bad' ? { status: 500 } : {}))
     const httpAgent = new Agent({ keepAlive: true })
     try {
@@ -312,8 +312,8 @@ describe('given an agent of the user among the settings', () => {
   })
 })
 
-describe('given an adapter without requests of its own', () => {
-  it('when its answers are printed, then no token is seen, and they have no request', async () => {
+describe('given an adapter without request objects', () => {
+  it('when its responses are printed, then no token is visible, and they have no request', async () => {
     const { adapter, calls } = inProcess((_, index) => (index === 0 ? 200 : 500))
     const { api } = attached('https://api.example.com', { adapter })
     const response = await api.get('/')
@@ -325,7 +325,7 @@ describe('given an adapter without requests of its own', () => {
     expect(calls.map(({ authorization }) => authorization)).toEqual(Array(2).fill(`Bearer ${MARKED}-1`))
   })
 
-  it('when it hands out a copy of the config with headers of its kind, then the copy shows none either', async () => {
+  it('when it returns a copy of the config with its own kind of headers, then the copy shows no token either', async () => {
     const { api } = attached('https://api.example.com', {
       adapter: async (config) => ({
         data: '',
@@ -339,7 +339,7 @@ describe('given an adapter without requests of its own', () => {
   })
 })
 
-it('given an adapter whose errors take no new members, when one is printed, then no token is seen, and its request can still be read', async () => {
+it('given an adapter whose errors are not extensible, when an error is printed, then no token is visible, and its request is still readable', async () => {
   const request = { authorization: `Bearer ${MARKED}` }
   const boom = Object.preventExtensions(Object.assign(new Error('boom'), { request }))
   const { api } = attached('https://api.example.com', { adapter: () => Promise.reject(boom) })
@@ -348,8 +348,8 @@ it('given an adapter whose errors take no new members, when one is printed, then
   expect(boom.request).toBe(request)
 })
 
-describe('given what the library itself gives away', () => {
-  it('when attachment, anomaly and TokenError are printed, then no token is seen', async () => {
+describe('given the objects that the library itself exposes', () => {
+  it('when attachment, anomaly and TokenError are printed, then no token is visible', async () => {
     const server = await startApi(() => rejection)
     const clock = manualClock()
     const api = axios.create({ baseURL: server.baseUrl })

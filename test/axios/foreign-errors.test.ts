@@ -21,8 +21,8 @@ class QuotaError extends Error {
   readonly quota = 1
 }
 
-describe('given code of the user that fails', () => {
-  it('when a custom manager rejects with an axios error of its own request, then that error says so unchanged (F220)', async () => {
+describe('given failing user code', () => {
+  it('when a custom manager rejects with an axios error of its own request, then that error still describes its own request (F220)', async () => {
     const config = { url: 'https://id.example.com/token', headers: {} }
     const own = new axios.AxiosError('no token', 'ERR_NETWORK', config as never)
     const api = axios.create({ adapter: inProcess().adapter, baseURL })
@@ -32,7 +32,7 @@ describe('given code of the user that fails', () => {
     expect(error.config).toBe(config)
   })
 
-  it('when `refuses` throws, then its error says of which request it is (F220)', async () => {
+  it('when `refuses` throws, then its error has the config of its request (F220)', async () => {
     const api = axios.create({ adapter: inProcess(() => 401).adapter, baseURL })
     const thrown = new QuotaError('broken')
     const refuses = () => {
@@ -51,10 +51,10 @@ describe('given code of the user that fails', () => {
   it.each<[string, unknown]>([
     ['an error', new QuotaError('no token')],
     ['a frozen error', Object.freeze(new QuotaError('no token'))],
-    ['a text', 'no token'],
+    ['a string', 'no token'],
     ['undefined', undefined],
   ])(
-    'when a custom manager rejects two requests with %s, then each error says of which it is (F220)',
+    'when a custom manager rejects two requests with %s, then each error has the config of its request (F220)',
     async (_, reason) => {
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- managers of others may reject with anything
       const shared = Promise.reject(reason)
@@ -69,7 +69,7 @@ describe('given code of the user that fails', () => {
     },
   )
 
-  it('when a custom manager throws at `peekAccessToken`, then the request rejects, with its config (F220)', async () => {
+  it('when a custom manager throws in `peekAccessToken`, then the request rejects with its config (F220)', async () => {
     const api = axios.create({ adapter: inProcess().adapter, baseURL })
     const peekAccessToken = () => {
       throw new QuotaError('no token')
@@ -84,7 +84,7 @@ describe('given code of the user that fails', () => {
 })
 
 describe('given a polluted Object.prototype', () => {
-  it('when it has an origin, then that origin gets no token (F217)', async () => {
+  it('when it has an origin, then no token is sent to that origin (F217)', async () => {
     const { adapter, calls } = inProcess()
     const api = axios.create({ adapter, baseURL })
     const { tokens } = startTokens()

@@ -8,7 +8,7 @@ import { attachBearer } from '../../src/index.ts'
 import { startTokens } from './support/tokens.ts'
 
 describe('given axios over HTTP/2', () => {
-  it('when twenty POSTs are rejected at once, then one renewal serves them, every body intact, and no token is printed', async () => {
+  it('when twenty POSTs are rejected at once, then all share one renewal, every body is intact, and no token is printed', async () => {
     const bodies: string[] = []
     const server = createServer((request, response) => {
       const chunks: Buffer[] = []

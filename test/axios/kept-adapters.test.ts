@@ -25,11 +25,11 @@ describe('given the adapter of an instance', () => {
     [false, ['fetch', 'http'], ['fetch']],
     [false, 'fetch', ['fetch']],
     [false, ['fetch'], 'fetch'],
-  ])('then it is the same: %s, for %j and %j', (isSame, one, other) => {
+  ])('then `isOf` returns %s, for %j and %j', (isSame, one, other) => {
     expect(new AdapterBeneath({ adapter: one }).isOf({ adapter: other })).toBe(isSame)
   })
 
-  it('when its owner or another user changes the list, then the choice stays', async () => {
+  it('when its owner or other code changes the list, then the choice stays', async () => {
     const list: ('fetch' | 'http')[] = ['fetch']
     const given: unknown[] = []
     const wrapper = new AdapterBeneath({ adapter: list }).wrapped(({ adapter }) => {
@@ -43,32 +43,32 @@ describe('given the adapter of an instance', () => {
     expect(given).toEqual([['fetch'], ['fetch']])
   })
 
-  it('when it is a function, then that is what sends', () => {
+  it('when it is a function, then that function is the sender', () => {
     expect(new AdapterBeneath({ adapter: own }).sender({ env: {} } as never)).toBe(own)
   })
 })
 
-describe('given an env whose fetch needs a mark, and the sender for it', () => {
+describe('given an env whose fetch needs a marker, and the sender for it', () => {
   const env = { fetch: fetchOf(), Request: null }
   const beneath = new AdapterBeneath({ adapter: 'fetch' })
   const senderFor = (env: object | undefined) => beneath.sender({ env } as never)
 
-  it('when the next request has the same members in its env, then it is sent by the same one', () => {
+  it('when the next request has the same members in its env, then it has the same sender', () => {
     expect(senderFor({ ...env })).toBe(senderFor(env))
   })
 
   it.each([
     ['another fetch', { ...env, fetch: fetchOf() }],
-    ['one member more', { ...env, more: undefined }],
-    ['one member less', { Request: null }],
+    ['an extra member', { ...env, more: undefined }],
+    ['a missing member', { Request: null }],
     ['no env', undefined],
-  ])('when the next one has %s, then it has a sender of its own', (_, other) => {
+  ])('when the next request has %s, then it has its own sender', (_, other) => {
     const sender = senderFor(env)
     expect(senderFor(other)).not.toBe(sender)
     expect(senderFor(env)).not.toBe(sender)
   })
 
-  it('when its owner has changed the env, then the next one has a sender of its own', () => {
+  it('when the owner has changed the env, then the next request has its own sender', () => {
     const own: { fetch: typeof fetch; Request: null } = { ...env }
     const sender = senderFor(own)
     expect(senderFor(own)).toBe(sender)
@@ -76,30 +76,33 @@ describe('given an env whose fetch needs a mark, and the sender for it', () => {
     expect(senderFor(own)).not.toBe(sender)
   })
 
-  it.each(['Request', 'Response'] as const)('when a test tool has replaced %s, then so has the next one', (name) => {
-    const sender = senderFor(env)
-    Reflect.set(globalThis, name, () => undefined)
-    expect(senderFor(env)).not.toBe(sender)
-  })
+  it.each(['Request', 'Response'] as const)(
+    'when a test tool has replaced %s, then the next request has another sender',
+    (name) => {
+      const sender = senderFor(env)
+      Reflect.set(globalThis, name, () => undefined)
+      expect(senderFor(env)).not.toBe(sender)
+    },
+  )
 })
 
-describe('given what stands instead of an adapter', () => {
+describe('given the wrapper that replaces an adapter', () => {
   const shared = { instance: axios.create(), scope: new OriginScope(), unauthenticated: new UnauthenticatedRequests() }
   const begin = () => new AttachmentState(new Map(), shared)
   const now = begin()
 
-  it('when two requests begin alike, then they share it', () => {
+  it('when two requests have the same adapter, then they share the wrapper', () => {
     const wrapper = now.wrapperFor({ adapter: 'http' })
     expect(now.wrapperFor({ adapter: 'http' })).toBe(wrapper)
     expect(now.wrapperFor({ adapter: 'fetch' })).not.toBe(wrapper)
   })
 
-  it('when a login has begun between them, then they do not', () => {
+  it('when a login has begun between them, then they do not share it', () => {
     const wrapper = now.wrapperFor({ adapter: 'http' })
     expect(begin().wrapperFor({ adapter: 'http' })).not.toBe(wrapper)
   })
 
-  it('when it meets itself, or one of another copy of the package, then it goes beneath', () => {
+  it('when the adapter is a wrapper, of this or of another copy of the package, then it is wrapped at most once more', () => {
     const wrapper = now.wrapperFor({ adapter: 'http' })
     expect(Reflect.get(wrapper, Symbol.for('axios-evergreen.adapter'))).toBe('http')
     expect(begin().wrapperFor({ adapter: wrapper })).not.toBe(wrapper)
@@ -107,13 +110,13 @@ describe('given what stands instead of an adapter', () => {
   })
 })
 
-describe('given a fetch that tells of redirects', () => {
+describe('given a fetch that observes redirects', () => {
   const sent = { config: undefined as unknown }
   const adapter: AxiosAdapter = (config) => {
     sent.config = config
     return Promise.reject(new Error('not sent'))
   }
-  /** The fetch that axios gets. */
+  /** The fetch that axios receives. */
   const tellerFor = (env: object) => {
     let reported: typeof fetch | undefined
     observingRedirects(env, (given) => {
@@ -123,11 +126,11 @@ describe('given a fetch that tells of redirects', () => {
     return reported!
   }
 
-  it('when axios makes a Request, then its adapter stays as it is', () => {
+  it('when axios makes a Request, then its adapter is unchanged', () => {
     expect(observingRedirects(undefined, () => adapter)).toBe(adapter)
   })
 
-  it('when axios makes none, then the options of each request have a mark', async () => {
+  it('when axios makes none, then the options of each request have a marker', async () => {
     const marking = observingRedirects({ Request: null } as never, () => adapter)
     await marking({ fetchOptions: { cache: 'no-store' } } as never).catch(() => undefined)
     const { fetchOptions } = sent.config as { fetchOptions: object }
@@ -135,19 +138,19 @@ describe('given a fetch that tells of redirects', () => {
     expect(Object.getOwnPropertySymbols(fetchOptions)).toHaveLength(1)
   })
 
-  it('when two requests have the same fetch, then axios gets the same one', () => {
+  it('when two requests have the same fetch, then axios receives the same wrapper', () => {
     const env = { fetch: fetchOf() }
     expect(tellerFor(env)).toBe(tellerFor({ ...env }))
     expect(tellerFor(env)).not.toBe(tellerFor({ fetch: fetchOf() }))
   })
 
-  it('when it has a Request, then that prints no headers', async () => {
+  it('when it receives a Request, then that Request prints no headers', async () => {
     const request = new Request('https://api.example.com/a', { headers: { Authorization: 'Bearer secret' } })
     await tellerFor({ fetch: fetchOf() })(request)
     expect(JSON.stringify(request)).toBe('"Request GET https://api.example.com/a"')
   })
 
-  it('when a response that was made by hand says that it was redirected, then the request has not left its origin', async () => {
+  it('when a hand-made response has `redirected` set, then the request has not left its origin', async () => {
     const url = 'https://api.example.com/a'
     const request = new Request(url)
     const redirected = Object.defineProperty(new Response(), 'redirected', { value: true })

@@ -10,8 +10,8 @@ import { person } from '../../src/login/index.ts'
 
 const baseURL = 'https://api.example.com'
 
-describe('given an instance whose attachment comes and goes', () => {
-  it('when Alice logs out by detaching, and Bob logs in by attaching, then the 401 of Alice surfaces (F209)', async () => {
+describe('given an instance whose attachment is detached and attached again', () => {
+  it("when Alice logs out by detaching, and Bob logs in by attaching, then Alice's 401 surfaces (F209)", async () => {
     const logins = startLogins()
     logins.logIn('ALICE')
     const opened = gate()
@@ -34,9 +34,9 @@ describe('given an instance whose attachment comes and goes', () => {
   })
 })
 
-describe('given an interceptor that takes its time', () => {
+describe('given a slow interceptor', () => {
   it.each(['as it is', 'as a copy', 'as a copy with another adapter'])(
-    'when the login changes meanwhile and the config goes on %s, then the request is not sent as another user (F209, F210)',
+    'when the login changes before the interceptor returns and the config is passed on %s, then the request is not sent as another user (F209, F210)',
     async (how) => {
       const logins = startLogins()
       logins.logIn('ALICE')
@@ -65,7 +65,7 @@ describe('given an interceptor that takes its time', () => {
     },
   )
 
-  it('when it puts another adapter instead of ours and the login changes, then that is not sent as another user', async () => {
+  it('when it replaces our adapter and the login changes, then the request is not sent as another user', async () => {
     const logins = startLogins()
     logins.logIn('ALICE')
     const { adapter, calls } = inProcess()
@@ -86,8 +86,8 @@ describe('given an interceptor that takes its time', () => {
   })
 })
 
-describe('given a login that is lost while an interceptor takes its time, and the next one', () => {
-  it('F339: when requests began before and after everybody had heard of the loss, then the later one alone is sent', async () => {
+describe('given a login that is lost during a slow interceptor, and a new login', () => {
+  it('F339: when one request began before the loss was reported and one after, then only the later one is sent', async () => {
     const refuse = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' }))
     const source = { id: 'person', login: person, obtain: refuse, refresh: refuse }
     const tokens = createTokenManager({ source })
@@ -121,7 +121,7 @@ describe('given an interceptor that holds a request while another user logs in (
     'in the next turn': () => (config) => config,
   }
 
-  /** An instance of Alice, who posts and is followed by Bob before the interceptor lets her request go. */
+  /** An instance of Alice, who sends a POST. Bob logs in before the interceptor releases her request. */
   async function held(how: Held, isFirst: boolean, attach: typeof attachBearer = attachBearer) {
     const logins = startLogins()
     logins.logIn('ALICE')
@@ -129,7 +129,7 @@ describe('given an interceptor that holds a request while another user logs in (
     const api = axios.create({ adapter, baseURL })
     const opened = gate()
     const hold = how(opened.opened) as (config: InternalAxiosRequestConfig) => InternalAxiosRequestConfig
-    // axios runs the interceptor first that was registered last.
+    // axios runs the last registered interceptor first.
     if (!isFirst) api.interceptors.request.use(hold)
     attach(api, logins.tokens)
     if (isFirst) api.interceptors.request.use(hold)
@@ -139,7 +139,7 @@ describe('given an interceptor that holds a request while another user logs in (
   const ROWS = Object.entries(HELD).flatMap(([name, how]) => [true, false].map((isFirst) => ({ name, how, isFirst })))
 
   it.each(ROWS)(
-    'when it runs before ours: $isFirst, and the config goes on $name, then nothing is sent as another user (F359)',
+    'when it runs before ours: $isFirst, and the config is passed on $name, then nothing is sent as another user (F359)',
     async ({ how, isFirst }) => {
       const { logins, calls, api, open } = await held(how, isFirst)
       const failed = failureOf(api.post('/transfer', { from: 'alice' }))
@@ -154,7 +154,7 @@ describe('given an interceptor that holds a request while another user logs in (
   )
 
   it.each([true, false])(
-    'when another copy of the package has attached the instance before, then neither sends it as another user (first: %p, F359)',
+    'when another copy of the package has attached the instance before, then neither sends a request as another user (first: %p, F359)',
     async (isFirst) => {
       let copy: typeof attachBearer = attachBearer
       await jest.isolateModulesAsync(async () => {
@@ -177,7 +177,7 @@ describe('given an interceptor that holds a request while another user logs in (
     },
   )
 
-  it('when the request fails before it comes to ours, then its config prints nothing of the login (F359)', async () => {
+  it('when the request fails before it reaches ours, then its config prints nothing of the login (F359)', async () => {
     const { logins, api } = await held(() => () => Promise.reject(new Error('no device id')), true)
     const seen: unknown[] = []
     api.interceptors.request.use((config) => (seen.push(config), config))

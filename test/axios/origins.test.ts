@@ -33,7 +33,7 @@ describe.each(['http', 'fetch'] as const)('given an instance with an https addre
     nock.restore()
   })
 
-  /** Lets every host answer, and records where each request went. */
+  /** Makes every host respond, and records where each request went. */
   function everyHostAnswers(): void {
     for (const origin of [/^https:\/\//, /^http:\/\//])
       nock(origin)
@@ -65,14 +65,17 @@ describe.each(['http', 'fetch'] as const)('given an instance with an https addre
     ['/a//b', '/v1/a//b'],
     ['/redirect?to=https://evil.test/', '/v1/redirect?to=https://evil.test/'],
     ['evil.test://wallet', undefined],
-  ])('when %s is asked for, then it stays at home or is refused, and the token with it (F107)', async (url, path) => {
-    everyHostAnswers()
-    const api = axios.create({ adapter, baseURL: `${home}/v1` })
-    attachBearer(api, startTokens().tokens)
-    await api.get(url).catch(() => undefined)
-    expect(sent.filter(({ origin }) => origin !== home)).toEqual([])
-    if (path !== undefined) expect(sent).toEqual([{ origin: home, path, authorization: 'Bearer token-1' }])
-  })
+  ])(
+    'when a request goes to %s, then it reaches the own origin with the token, or no server (F107)',
+    async (url, path) => {
+      everyHostAnswers()
+      const api = axios.create({ adapter, baseURL: `${home}/v1` })
+      attachBearer(api, startTokens().tokens)
+      await api.get(url).catch(() => undefined)
+      expect(sent.filter(({ origin }) => origin !== home)).toEqual([])
+      if (path !== undefined) expect(sent).toEqual([{ origin: home, path, authorization: 'Bearer token-1' }])
+    },
+  )
 
   it.each([
     'https://evil.test/',
@@ -100,7 +103,7 @@ describe.each(['http', 'fetch'] as const)('given an instance with an https addre
     '//evil.test/wallet',
     '///evil.test/wallet',
     '//api.example.com/wallet',
-  ])('when %s is asked for, then no token leaves (F107)', async (url) => {
+  ])('when a request goes to %s, then no token is sent (F107)', async (url) => {
     everyHostAnswers()
     const { tokens, minted } = startTokens()
     const api = axios.create({ adapter, baseURL: home })
@@ -111,7 +114,7 @@ describe.each(['http', 'fetch'] as const)('given an instance with an https addre
   })
 
   it.each(['https:\\\\evil.test\\wallet', 'https:evil.test', 'https:/evil.test', 'HTTPS:evil.test'])(
-    'when the broken url %s is asked for, then axios rejects it, and nothing is sent',
+    'when a request goes to the broken url %s, then axios rejects it, and nothing is sent',
     async (url) => {
       everyHostAnswers()
       const api = axios.create({ adapter, baseURL: home })
@@ -121,7 +124,7 @@ describe.each(['http', 'fetch'] as const)('given an instance with an https addre
     },
   )
 
-  it('when the host is international, then both of its spellings are one origin', async () => {
+  it('when the host is international, then both of its spellings are the same origin', async () => {
     everyHostAnswers()
     const api = axios.create({ adapter, baseURL: 'https://bücher.example' })
     attachBearer(api, startTokens().tokens)
@@ -135,7 +138,7 @@ describe.each(['http', 'fetch'] as const)('given an instance with an https addre
     ])
   })
 
-  it('when absolute urls are not allowed, then they are paths of the baseURL, and the token goes there', async () => {
+  it('when absolute urls are not allowed, then they become paths of the baseURL, and the token is sent', async () => {
     everyHostAnswers()
     const api = axios.create({ adapter, baseURL: home, allowAbsoluteUrls: false })
     attachBearer(api, startTokens().tokens)
@@ -150,7 +153,7 @@ describe.each(['http', 'fetch'] as const)('given an instance with an https addre
     expect(sent[2]).toMatchObject({ origin: 'https://evil.test', authorization: undefined })
   })
 
-  it('when a host that is not loopback is met over http, then no token leaves unless that is allowed', async () => {
+  it('when a host that is not loopback is requested over http, then no token is sent unless that is allowed', async () => {
     everyHostAnswers()
     const api = axios.create({ adapter, baseURL: home })
     attachBearer(api, startTokens().tokens)
@@ -167,7 +170,7 @@ describe.each(['http', 'fetch'] as const)('given an instance with an https addre
   })
 })
 
-/** @returns The urls that got the token. */
+/** @returns The urls that received the token. */
 async function reached(
   urls: readonly string[],
   {
@@ -184,25 +187,25 @@ async function reached(
   return calls.flatMap(({ authorization, url }) => (authorization === undefined ? [] : [url!]))
 }
 
-describe('given the origins that may have the token', () => {
+describe('given the origins that may receive the token', () => {
   const [base, service, other] = ['https://api.example.com', 'https://auth.example.com', 'https://other.example.com']
   const urls = [`${base}/1`, `${service}/2`, `${other}/3`]
 
   it.each<[string, Parameters<typeof reached>[1], number[]]>([
-    ['baseURL and source have one', { baseURL: `${base}/v1`, sourceOrigin: service }, [0, 1]],
+    ['the baseURL and the source each have one', { baseURL: `${base}/v1`, sourceOrigin: service }, [0, 1]],
     ['only the baseURL has one', { baseURL: base }, [0]],
     ['only the source has one', { sourceOrigin: service }, [1]],
     ['the baseURL is a path', { baseURL: '/v1', sourceOrigin: service }, [1]],
-    ['options name one', { baseURL: base, sourceOrigin: service, origins: [other] }, [2]],
+    ['options name the same one twice', { baseURL: base, sourceOrigin: service, origins: [other] }, [2]],
     ['options name several', { baseURL: base, origins: [`${base}/`, new URL(other)] }, [0, 2]],
     ['options name one twice', { origins: [other, new URL(other), `${other}/`] }, [2]],
     ['options name one in another spelling', { origins: ['HTTPS://OTHER.example.com:443'] }, [2]],
-    ['the source has an insecure one', { baseURL: base, sourceOrigin: 'http://auth.example.com' }, [0]],
-  ])('when %s, then the token goes to exactly those (F106)', async (_, given, expected) => {
+    ['the source has an insecure origin', { baseURL: base, sourceOrigin: 'http://auth.example.com' }, [0]],
+  ])('when %s, then exactly those receive the token (F106)', async (_, given, expected) => {
     expect(await reached(urls, given)).toEqual(expected.map((index) => urls[index]))
   })
 
-  it('when baseURL is changed after attaching, then the token goes where it went before, and nowhere else', async () => {
+  it('when baseURL is changed after attaching, then the token still goes to its previous origin only', async () => {
     const [server, other] = [await startApi(), await startApi()]
     const { tokens, anomalies } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
@@ -248,18 +251,18 @@ describe('given the origins that may have the token', () => {
     'http://127.0.0.1:8080',
     'http://127.8.9.10',
     'http://[::1]:3000',
-  ])('when %s is, then attaching works: it does not leave this machine', async (loopback) => {
+  ])('when %s is, then attaching works, because the token does not leave this machine', async (loopback) => {
     expect(await reached([`${loopback}/1`], { origins: [loopback] })).toHaveLength(1)
     expect(await reached([`${loopback}/1`], { baseURL: loopback })).toHaveLength(1)
   })
 
-  it('when the source has an insecure one and that is allowed, then it gets the token', async () => {
+  it('when the source has an insecure origin and that is allowed, then that origin receives the token', async () => {
     const insecure = 'http://auth.example.com'
     expect(await reached([insecure], { sourceOrigin: insecure, allowInsecureHttp: true })).toHaveLength(1)
     expect(() => attachBearer(axios.create(), managerOf(mint({ origin: insecure }).source))).toThrow(TypeError)
   })
 
-  it('when a url is a URL, then the token goes there', async () => {
+  it('when a url is a URL object, then the token is sent', async () => {
     const server = await startApi()
     const api = axios.create()
     attachBearer(api, startTokens().tokens, { origins: [server.baseUrl] })
@@ -267,19 +270,22 @@ describe('given the origins that may have the token', () => {
     expect(server.bearers).toEqual(['Bearer token-1'])
   })
 
-  it.each([undefined, null])('when a url is %p, then the request goes to the baseURL, as without us', async (url) => {
-    const server = await startApi()
-    const api = axios.create({ baseURL: server.baseUrl })
-    await api.get(url as never)
-    attachBearer(api, startTokens().tokens)
-    await api.get(url as never)
-    expect(server.received.map((request) => [request.url, request.headers.authorization])).toEqual([
-      ['/', undefined],
-      ['/', 'Bearer token-1'],
-    ])
-  })
+  it.each([undefined, null])(
+    'when a url is %p, then the request goes to the baseURL, as without this package',
+    async (url) => {
+      const server = await startApi()
+      const api = axios.create({ baseURL: server.baseUrl })
+      await api.get(url as never)
+      attachBearer(api, startTokens().tokens)
+      await api.get(url as never)
+      expect(server.received.map((request) => [request.url, request.headers.authorization])).toEqual([
+        ['/', undefined],
+        ['/', 'Bearer token-1'],
+      ])
+    },
+  )
 
-  it('when a url has no origin, then axios says what it says without us, and no token is asked for', async () => {
+  it('when a url has no origin, then axios throws the same error as without this package, and no token is requested', async () => {
     const { tokens, minted } = startTokens()
     const api = axios.create()
     const requests: AxiosRequestConfig[] = [{}, { url: '' }, { url: '/relative' }, { url: 'http://' }]
@@ -290,7 +296,7 @@ describe('given the origins that may have the token', () => {
     expect(minted.calls).toBe(0)
   })
 
-  it('when it is a data: url, then it is answered without a token', async () => {
+  it('when the url is a data: url, then it is loaded without a token', async () => {
     const { tokens, minted } = startTokens()
     const api = axios.create({ adapter: 'http' })
     attachBearer(api, tokens, { origins: [base] })
@@ -299,8 +305,8 @@ describe('given the origins that may have the token', () => {
   })
 })
 
-describe('given a request to an origin that nobody claims', () => {
-  it('when it goes out, then one anomaly names that origin and those that may have the token (F106)', async () => {
+describe('given a request to an origin of no manager', () => {
+  it('when it is sent, then one anomaly names that origin and the allowed ones (F106)', async () => {
     const [server, other] = [await startApi(), await startApi()]
     const { tokens, anomalies } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
@@ -313,7 +319,7 @@ describe('given a request to an origin that nobody claims', () => {
     expect(other.bearers).toEqual([undefined, undefined])
   })
 
-  it('when more than a minute lies between, then each origin is reported once, and never again', async () => {
+  it('when the requests are more than a minute apart, then each origin is reported exactly once', async () => {
     const clock = manualClock()
     const { adapter } = inProcess()
     const { tokens, anomalies } = startTokens({ clock })
@@ -329,7 +335,7 @@ describe('given a request to an origin that nobody claims', () => {
     ])
   })
 
-  it('when two are met within a minute, then the second is told as well, at the latest a minute later', async () => {
+  it('when two such origins are requested within a minute, then the second is reported at most a minute later', async () => {
     const clock = manualClock()
     const { adapter } = inProcess()
     const { tokens, anomalies } = startTokens({ clock })
@@ -345,7 +351,7 @@ describe('given a request to an origin that nobody claims', () => {
     ])
   })
 
-  it('when it carries a header of its own, says evergreen: false or has auth, then nothing is told', async () => {
+  it('when it has its own header, evergreen: false or auth, then no anomaly is reported', async () => {
     const { adapter } = inProcess()
     const { tokens, anomalies } = startTokens()
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
@@ -356,7 +362,7 @@ describe('given a request to an origin that nobody claims', () => {
     expect(await reported(anomalies)).toEqual([])
   })
 
-  it('when hundreds of origins are met, then that is remembered within bounds and requests go on', async () => {
+  it('when hundreds of such origins are requested, then memory stays bounded and requests still work', async () => {
     const { adapter, calls } = inProcess()
     const { tokens, anomalies } = startTokens()
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
@@ -366,7 +372,7 @@ describe('given a request to an origin that nobody claims', () => {
     expect(await reported(anomalies)).toHaveLength(1)
   })
 
-  it('when two managers are attached, then both tell of it', async () => {
+  it('when two managers are attached, then both report it', async () => {
     const { adapter } = inProcess()
     const [first, second] = [startTokens({ name: 'one' }), startTokens({ name: 'two' })]
     const api = axios.create({ adapter, baseURL: 'https://one.test' })
@@ -378,8 +384,8 @@ describe('given a request to an origin that nobody claims', () => {
   })
 })
 
-describe('given a header that was put among the defaults after attaching', () => {
-  it('when requests go out, then it is what they carry, and one anomaly says so', async () => {
+describe('given a header that was added to the defaults after attaching', () => {
+  it('when requests are sent, then they carry that header, and one anomaly reports it', async () => {
     const server = await startApi()
     const { tokens, anomalies, minted } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
@@ -397,17 +403,20 @@ describe('given a header that was put among the defaults after attaching', () =>
     expect(server.bearers[3]).toBe('Bearer token-1')
   })
 
-  it.each(['post', 'get'] as const)('when it is among those of %s, then that method is meant', async (method) => {
-    const server = await startApi()
-    const { tokens, anomalies } = startTokens()
-    const api = axios.create({ baseURL: server.baseUrl })
-    attachBearer(api, tokens)
-    Object.assign(api.defaults.headers[method], { authorization: 'Old canary' })
-    await api.get('/')
-    await api.post('/')
-    expect(server.bearers).toEqual(
-      method === 'get' ? ['Old canary', 'Bearer token-1'] : ['Bearer token-1', 'Old canary'],
-    )
-    expect((await reported(anomalies)).map(([kind]) => kind)).toEqual(['header-in-defaults'])
-  })
+  it.each(['post', 'get'] as const)(
+    'when the header is a default of %s only, then only that method is affected',
+    async (method) => {
+      const server = await startApi()
+      const { tokens, anomalies } = startTokens()
+      const api = axios.create({ baseURL: server.baseUrl })
+      attachBearer(api, tokens)
+      Object.assign(api.defaults.headers[method], { authorization: 'Old canary' })
+      await api.get('/')
+      await api.post('/')
+      expect(server.bearers).toEqual(
+        method === 'get' ? ['Old canary', 'Bearer token-1'] : ['Bearer token-1', 'Old canary'],
+      )
+      expect((await reported(anomalies)).map(([kind]) => kind)).toEqual(['header-in-defaults'])
+    },
+  )
 })

@@ -6,7 +6,7 @@ import { attachBearer } from '../../src/index.ts'
 import { startApi } from './support/api-server.ts'
 import { startTokens } from './support/tokens.ts'
 
-/** Follows redirects by itself, and takes all headers along but `Authorization`. */
+/** Follows redirects by itself, and keeps all headers except `Authorization`. */
 const { http: following } = jest.requireActual<{ http: object }>('follow-redirects')
 
 /** An API that redirects to another origin. */
@@ -25,7 +25,7 @@ describe('given a transport that follows redirects by itself', () => {
     ['Authorization', 'instance'],
     ['X-Token', 'instance'],
   ])(
-    'when it is that of the %s header on the %s, then the request goes out bare, and it is told (F218)',
+    'when the token is in the %s header and the transport is set on the %s, then the request is sent without a token, and an anomaly reports it (F218)',
     async (header, where) => {
       const { server, other } = await startRedirect()
       const { tokens, anomalies } = startTokens()
@@ -50,7 +50,7 @@ describe('given a transport that follows redirects by itself', () => {
     },
   )
 
-  it('when a request says evergreen: false, then nothing is told', async () => {
+  it('when a request has evergreen: false, then no anomaly is reported', async () => {
     const { server } = await startRedirect()
     const { tokens, anomalies } = startTokens()
     const api = axios.create({ adapter: 'http', proxy: false, baseURL: server.baseUrl, evergreen: false })
@@ -59,7 +59,7 @@ describe('given a transport that follows redirects by itself', () => {
     expect(anomalies).toEqual([])
   })
 
-  it('when an adapter of the user may hand it on, then the request goes out bare as well', async () => {
+  it('when a custom adapter may use such a transport, then the request is sent without a token too', async () => {
     const server = await startApi()
     const { tokens } = startTokens()
     const adapter = axios.getAdapter('http')
@@ -70,11 +70,11 @@ describe('given a transport that follows redirects by itself', () => {
   })
 })
 
-describe('given a transport that follows nothing', () => {
+describe('given a transport that follows no redirects', () => {
   it.each<[string, object]>([
-    ['the module http of Node', http],
-    ['the module https of Node, for an address of http', { ...https, request: http.request }],
-  ])('when it is %s, then the token is sent, and goes nowhere else (F218)', async (_, transport) => {
+    ['the http module of Node', http],
+    ['the https module of Node, for an http address', { ...https, request: http.request }],
+  ])('when it is %s, then the token is sent to the API only (F218)', async (_, transport) => {
     const { server, other } = await startRedirect()
     const { tokens, anomalies } = startTokens()
     const api = axios.create({ adapter: 'http', proxy: false, baseURL: server.baseUrl, validateStatus: null })
@@ -83,7 +83,7 @@ describe('given a transport that follows nothing', () => {
     expect([server.bearers, other.received, anomalies]).toEqual([['Bearer token-1'], [], []])
   })
 
-  it('when the adapter is that of fetch, which has no transport, then the token is sent', async () => {
+  it('when the fetch adapter is used, which has no transport, then the token is sent', async () => {
     const server = await startApi()
     const { tokens, anomalies } = startTokens()
     const api = axios.create({ adapter: 'fetch', baseURL: server.baseUrl })

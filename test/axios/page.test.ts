@@ -5,7 +5,7 @@ import { inProcess } from './support/in-process.ts'
 import { startTokens } from './support/tokens.ts'
 import { failureOf, until } from './support/turns.ts'
 
-/** Defines what a page has and this process lacks. */
+/** Defines the globals that a page has and this process lacks. */
 function onPage(href: string, baseURI?: string): void {
   Reflect.set(globalThis, 'location', { href })
   if (baseURI !== undefined) Reflect.set(globalThis, 'document', { baseURI })
@@ -15,7 +15,7 @@ afterEach(() => {
   for (const name of ['location', 'document']) Reflect.deleteProperty(globalThis, name)
 })
 
-/** An attached instance on a page, and the calls of its adapter. */
+/** An attached instance on a page, and its adapter calls. */
 function startPage(defaults: object, options?: AttachOptions, statusOf?: Parameters<typeof inProcess>[0]) {
   const { adapter, calls } = inProcess(statusOf)
   const api = axios.create({ adapter, ...defaults })
@@ -26,7 +26,7 @@ function startPage(defaults: object, options?: AttachOptions, statusOf?: Paramet
 
 describe('given a page at https://shop.example/app/', () => {
   it.each([undefined, '', '/', '/api', 'api', './', 'https://shop.example', '//shop.example/api'])(
-    'when baseURL is %p, then what goes to the page has the token, and nothing else has (F183)',
+    "when baseURL is %p, then only requests to the page's origin carry the token (F183)",
     async (baseURL) => {
       onPage('https://shop.example/app/')
       const { api, sent } = startPage({ ...(baseURL !== undefined && { baseURL }) })
@@ -40,10 +40,10 @@ describe('given a page at https://shop.example/app/', () => {
   )
 
   it.each(['\\\\evil.example/x', '\t/evil.example/x', '\n\\evil.example/x', '\\/evil.example/x'])(
-    'when baseURL is / and the browser would go to another origin for %j, then no token goes along (F183)',
+    'when baseURL is / and the browser would resolve %j to another origin, then no token is sent (F183)',
     async (url) => {
       onPage('https://shop.example/app/')
-      // Browsers read the url like this.
+      // Browsers resolve the url like this.
       expect(new URL(`/${url}`, 'https://shop.example/').origin).toBe('https://evil.example')
       const { api, sent } = startPage({ baseURL: '/' })
       await api.get(url)
@@ -52,7 +52,7 @@ describe('given a page at https://shop.example/app/', () => {
   )
 
   it.each([undefined, '/', '/v1', 'v1'])(
-    'when markup in the page names another base and baseURL is %p, then relative requests go there without a token, and it is told (F183, F216)',
+    'when markup in the page sets another base and baseURL is %p, then relative requests go there without a token, and an anomaly reports it (F183, F216)',
     async (baseURL) => {
       onPage('https://shop.example/', 'https://evil.example/assets/')
       const { api, sent, anomalies } = startPage({ ...(baseURL !== undefined && { baseURL }) })
@@ -66,7 +66,7 @@ describe('given a page at https://shop.example/app/', () => {
     },
   )
 
-  it('when the page moves to another base, then the next request follows it', async () => {
+  it("when the page's base changes, then the next request follows it", async () => {
     onPage('https://shop.example/', 'https://shop.example/')
     const { api, sent } = startPage({ baseURL: '/api' })
     await api.get('/x')
@@ -76,7 +76,7 @@ describe('given a page at https://shop.example/app/', () => {
   })
 })
 
-describe('given a page that is not safe', () => {
+describe('given an insecure page', () => {
   it.each([undefined, '/api'])('when baseURL is %p, then attaching throws and says what to do (F183)', (baseURL) => {
     onPage('http://shop.example/')
     const attach = (options?: AttachOptions) => startPage({ ...(baseURL !== undefined && { baseURL }) }, options)
@@ -85,13 +85,13 @@ describe('given a page that is not safe', () => {
     expect(() => attach({ origins: ['https://api.example'] })).not.toThrow()
   })
 
-  it('when the page is a file, then attaching says that an address is missing', () => {
+  it('when the page is a file, then attaching throws and asks for an address', () => {
     onPage('file:///home/page.html')
     expect(() => startPage({})).toThrow(/set baseURL on the instance, or pass origins/)
   })
 })
 
-/** Like axios' adapter of XMLHttpRequest: the request shows the URL at which the last redirect ended. */
+/** Like axios' XMLHttpRequest adapter: the request shows the URL at which the last redirect ended. */
 function xhr(responseURL: (url: string) => string, status: number): AxiosAdapter {
   const adapter: AxiosAdapter = (config) => {
     const request = { responseURL: responseURL(axios.getUri(config)) }
@@ -116,7 +116,7 @@ describe('given XMLHttpRequest', () => {
   }
   const here = (url: string) => new URL(url, 'https://shop.example/').href.replace(/#.*/, '')
 
-  it('when a 401 comes from where the request went, then it is replayed with another token (F185)', async () => {
+  it('when a 401 comes from the requested URL, then the request is replayed with another token (F185)', async () => {
     for (const method of ['get', 'post', 'delete']) {
       const { api, minted, sends } = refusedBy(here)
       await failureOf(api.request({ method, url: '/x#part', data: method === 'get' ? undefined : 'body' }))
@@ -124,14 +124,14 @@ describe('given XMLHttpRequest', () => {
     }
   })
 
-  it('when a 401 comes from another origin, then it renews nothing (F185)', async () => {
+  it('when a 401 comes from another origin, then no token is renewed (F185)', async () => {
     const { api, minted, sends } = refusedBy(() => 'https://other.example/x')
     await failureOf(api.get('/x'))
     await failureOf(api.post('/x', 'body'))
     expect([sends(), minted.calls]).toEqual([2, 1])
   })
 
-  it('when a POST may have become a GET on its way, then it is not sent again, and the next request has another token (F185)', async () => {
+  it('when a redirect may have turned a POST into a GET, then it is not sent again, and the next request has another token (F185)', async () => {
     const { api, minted, sends } = refusedBy(() => 'https://shop.example/there')
     await failureOf(api.post('/x', 'body'))
     expect(sends()).toBe(1)
@@ -144,14 +144,14 @@ describe('given XMLHttpRequest', () => {
     expect([sends(), minted.calls]).toEqual([2, 2])
   })
 
-  // axios-mock-adapter gives the url of the config.
-  it.each(['', undefined, '/x'])('when a double of it says %p, then a POST is replayed', async (responseURL) => {
+  // axios-mock-adapter reports the url of the config.
+  it.each(['', undefined, '/x'])('when a test double reports %p, then a POST is replayed', async (responseURL) => {
     const { api, sends } = refusedBy(() => responseURL!)
     await failureOf(api.post('/x', 'body'))
     expect(sends()).toBe(2)
   })
 
-  it('when the token is to go under another header, then attaching throws and says what to do (F185)', () => {
+  it('when the token is configured for another header, then attaching throws and says what to do (F185)', () => {
     const api = axios.create({ adapter: xhr(here, 200), baseURL: 'https://api.example' })
     const attach = () => attachBearer(api, startTokens().tokens, { header: 'X-Api-Token' })
     expect(attach).toThrow(TypeError)
@@ -159,7 +159,7 @@ describe('given XMLHttpRequest', () => {
     expect(() => attachBearer(api, startTokens().tokens, { header: 'AUTHORIZATION' })).not.toThrow()
   })
 
-  it('when a request asks for it and the token goes under another header, then it is not sent (F185)', async () => {
+  it('when a request selects it and the token has another header, then the request is not sent (F185)', async () => {
     const { api, calls } = startPage({ baseURL: 'https://api.example' }, { header: 'X-Api-Token' })
     const error = await failureOf(api.get('/x', { adapter: xhr(here, 200) }))
     expect([error.name, error.message]).toEqual(['TypeError', expect.stringContaining("adapter: 'fetch'")])
@@ -167,10 +167,10 @@ describe('given XMLHttpRequest', () => {
   })
 })
 
-describe('given fetch of a browser', () => {
-  it('when it meets a redirect that it does not follow, then that is a failure, not an empty success (F185)', async () => {
+describe('given the fetch of a browser', () => {
+  it('when it does not follow a redirect, then the request fails instead of succeeding empty (F185)', async () => {
     const { api } = startPage({ baseURL: 'https://api.example' }, { header: 'X-Api-Token' }, () => 0)
-    // axios resolves with a response that has no status. Here, `validateStatus: null` has the same effect.
+    // axios resolves with a response that has no status. `validateStatus: null` has the same effect here.
     const error = await failureOf<AxiosError>(api.get('/x', { validateStatus: null }))
     expect(error).toMatchObject({ isAxiosError: true, code: 'ERR_FR_TOO_MANY_REDIRECTS' })
     expect(error.message).toContain('X-Api-Token')

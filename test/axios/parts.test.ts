@@ -33,13 +33,13 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 import { inProcess } from './support/in-process.ts'
 import { startTokens } from './support/tokens.ts'
 
-/** A function that notes with what it was called. */
+/** A function that records its arguments. */
 function noted(then: () => unknown = () => undefined) {
   const calls: unknown[][] = []
   return Object.assign((...given: unknown[]) => (calls.push(given), then()), { calls })
 }
 
-/** As Node's request: it holds its headers. */
+/** Like Node's request: it holds its headers. */
 class Sent {
   readonly headers = { authorization: 'Bearer secret' }
   readonly method = 'GET'
@@ -47,8 +47,8 @@ class Sent {
 }
 const PRINTED = 'Request GET /a'
 
-describe('given a response whose request nobody may print', () => {
-  it('then it is a copy, whose request is there, can be replaced, and is not listed', () => {
+describe('given a response whose request must not be printed', () => {
+  it('then the result is a copy whose request exists, can be replaced, and is not enumerable', () => {
     const request = new Sent()
     const response = { status: 200, request, data: 'a' }
     const reported = withHiddenRequest(response)
@@ -59,16 +59,16 @@ describe('given a response whose request nobody may print', () => {
   })
 
   it.each([
-    ['of a class of its own', Object.assign(new Sent(), { request: new Sent() })],
+    ['of its own class', Object.assign(new Sent(), { request: new Sent() })],
     ['without a request', { status: 200 }],
     ['null', null],
     ['nothing', undefined],
     ['text', 'ok'],
-  ])('when it is %s, then it stays the same', (_, response) => {
+  ])('when it is %s, then it is returned unchanged', (_, response) => {
     expect(withHiddenRequest<unknown>(response)).toBe(response)
   })
 
-  it('when its body is a stream, then the error of that stream is hidden, too, and still ends the process', () => {
+  it('when its body is a stream, then errors of that stream are concealed too, and still crash the process', () => {
     const data = new Readable({ read: () => undefined })
     concealResponse({ data }, 'authorization', {})
     const request = new Sent()
@@ -77,7 +77,7 @@ describe('given a response whose request nobody may print', () => {
     expect(Object.keys(error)).not.toContain('request')
   })
 
-  it('when its body listens, but has no monitor, then nobody listens to it', () => {
+  it('when its body has `on`, but no monitor, then no listener is added', () => {
     const data = { on: noted() }
     concealResponse({ data }, 'authorization', {})
     expect(data.on.calls).toEqual([])
@@ -89,7 +89,7 @@ describe('given a response whose request nobody may print', () => {
 })
 
 describe('given an error that holds the token', () => {
-  it('then its causes hold it no longer either', () => {
+  it('then none of its causes holds the token any longer', () => {
     const holders = [0, 1, 2, 3].map(() => ({ config: { headers: { Authorization: 'Bearer secret' } } }))
     const [first, second, third, fourth] = holders
     const error = { ...first, cause: { ...second, cause: { ...third, cause: fourth } } }
@@ -97,20 +97,20 @@ describe('given an error that holds the token', () => {
     expect(JSON.stringify(holders)).not.toContain('secret')
   })
 
-  it('when it is its own cause, then that ends', () => {
+  it('when it is its own cause, then concealing ends', () => {
     const error: { cause?: unknown } = {}
     error.cause = error
     expect(() => concealError(error, 'authorization', {})).not.toThrow()
   })
 
-  it('when its headers are those of the request, then they stay, because they never held it', () => {
+  it('when its headers are those of the request, then they stay, because they never held the token', () => {
     const headers = { Authorization: 'of the caller' }
     concealError({ config: { headers } }, 'authorization', headers)
     expect(headers).toEqual({ Authorization: 'of the caller' })
   })
 
   it.each(['_redirectable', '_currentRequest'])(
-    'when its request refers to another one as %s, then that prints none',
+    'when its request refers to another request as %s, then that one prints no headers',
     (name) => {
       const other = new Sent()
       concealError({ request: { [name]: other } }, 'authorization', {})
@@ -120,14 +120,14 @@ describe('given an error that holds the token', () => {
 })
 
 describe('given a request of Node or fetch', () => {
-  it('when it takes no assignment, because it inherits a fixed member, then it prints no headers all the same', () => {
+  it('when it rejects assignment, because it inherits a frozen member, then it prints no headers anyway', () => {
     const request = Object.create(Object.freeze(Object.assign(new Sent(), { toJSON: () => 'all' }))) as Sent
     concealRequest(request)
     expect([JSON.stringify(request), inspect(request)]).toEqual([JSON.stringify(PRINTED), PRINTED])
     expect(Object.getOwnPropertyDescriptor(request, 'toJSON')).toMatchObject({ configurable: true })
   })
 
-  it('when it prints no headers already, then nothing is written', () => {
+  it('when it already prints no headers, then nothing is written', () => {
     const request = new Sent()
     concealRequest(request)
     const written: unknown[] = []
@@ -136,13 +136,13 @@ describe('given a request of Node or fetch', () => {
     expect(written).toEqual([])
   })
 
-  it('when an object has no headers, then it is none, and is left alone', () => {
+  it('when an object has no headers, then it is not a request, and is left alone', () => {
     const object = { method: 'GET' }
     concealRequest(object)
     expect(JSON.stringify(object)).toBe('{"method":"GET"}')
   })
 
-  it('then an agent is one word in JSON, unless it has a form of its own', () => {
+  it('then an agent is a single word in JSON, unless it has its own toJSON', () => {
     const agent = new Agent()
     concealAgent(agent)
     expect(JSON.stringify({ agent })).toBe('{"agent":"Agent"}')
@@ -153,15 +153,15 @@ describe('given a request of Node or fetch', () => {
   })
 })
 
-describe('given a response that nobody reads', () => {
-  it('when its body is a wrapped stream of Node, then wrapper and socket are closed', () => {
+describe('given a response that no caller reads', () => {
+  it('when its body is a wrapped Node stream, then wrapper and socket are closed', () => {
     const data = { destroy: noted() }
     const request = { destroy: noted() }
     discard({ data, request } as never)
     expect([data.destroy.calls.length, request.destroy.calls.length]).toEqual([1, 1])
   })
 
-  it('when its body is a stream of fetch, then that is cancelled, even if it does not want to be', () => {
+  it('when its body is a fetch stream, then it is cancelled, even if the cancellation rejects', () => {
     const data = { cancel: noted(() => Promise.reject(new Error('locked'))) }
     discard({ data } as never)
     expect(data.cancel.calls).toHaveLength(1)
@@ -185,14 +185,14 @@ describe('given a member of a config', () => {
     }
   }
 
-  it('when Object.prototype has it, then only that of the config itself counts', () => {
+  it('when Object.prototype has it, then only the own member of the config counts', () => {
     const own: { baseURL?: string } = { baseURL: '/own' }
     const inheriting = Object.create({ baseURL: '/inherited' }) as typeof own
     const read = (from: typeof own) => polluted('baseURL', () => memberOf(from, 'baseURL'))
     expect([read(own), read({}), read(inheriting)]).toEqual(['/own', undefined, undefined])
   })
 
-  it('when it is inherited from another object, then it counts', () => {
+  it('when it is inherited from another object, then that value counts', () => {
     expect(memberOf(Object.create({ baseURL: '/inherited' }) as { baseURL?: string }, 'baseURL')).toBe('/inherited')
   })
 })
@@ -207,12 +207,12 @@ describe('given the params of a request that may wait', () => {
     [true, { a: [1] }],
     [true, new URLSearchParams('a=1')],
     [true, new Map()],
-  ])('then their query is taken at the call: %s, for %p', (isTaken, params) => {
+  ])('then their query is serialized at the call: %s, for %p', (isTaken, params) => {
     expect(snapshotConfig({ headers, params } as never) !== undefined).toBe(isTaken)
   })
 })
 
-describe('given the address of a request, as a proof names it', () => {
+describe('given the address of a request, as it appears in a proof', () => {
   const url = 'https://api.example.com/a'
   it.each([
     [url, { url: `${url}#part` }],
@@ -232,17 +232,17 @@ describe('given the redirects of a request', () => {
     [`${url}/b`, 'within', 'within'],
     ['https://other.example/', 'within', 'away'],
     [`${url}/b`, 'away', 'away'],
-  ] as const)('when one leads to %s after %s, then the trail is %s', (href, before, trail) => {
+  ] as const)('when a redirect leads to %s after %s, then the trail is %s', (href, before, trail) => {
     expect(trailTo({ url } as never, href, before)).toBe(trail)
   })
 })
 
-describe('given a look that is due before the adapter is chosen', () => {
+describe('given a check that must run just before the adapter is chosen', () => {
   it.each([
     ['no transforms', undefined, 1],
     ['one transform', (data: unknown) => data, 2],
-    ['a list of them', [(data: unknown) => data], 2],
-  ])('when a request has %s, then the look is the last one', (_, transformRequest, count) => {
+    ['a list of transforms', [(data: unknown) => data], 2],
+  ])('when a request has %s, then the check runs last', (_, transformRequest, count) => {
     const look = noted()
     const config = { transformRequest } as never as { transformRequest: ((data: unknown) => unknown)[] }
     new LateLook(look).at(config as never)
@@ -252,7 +252,7 @@ describe('given a look that is due before the adapter is chosen', () => {
     expect(config.transformRequest).toHaveLength(count - 1)
   })
 
-  it('then the adapter that is watched has its name still', () => {
+  it('then the observed adapter keeps its name', () => {
     const adapter = Object.assign(() => Promise.reject(new Error()), { adapterName: 'http' })
     expect(noting(adapter, { header: 'Authorization', hasCalledOurs: false })).toHaveProperty('adapterName', 'http')
   })
@@ -262,12 +262,12 @@ describe('given a request that follows no redirects', () => {
   const opaque = () => Promise.resolve({ status: 0, request: {} } as never)
   const send = (prover?: object) => sendWithoutRedirects(opaque, {} as never, { header: 'X-Token', prover } as never)
 
-  it('when a page is answered with one, then the error says why it ends there', async () => {
+  it('when a browser receives a redirect, then the error says why it is not followed', async () => {
     await expect(send()).rejects.toThrow('is not followed because the token is in the header X-Token')
     await expect(send({})).rejects.toThrow('is not followed because the proof of dpop is for one address')
   })
 
-  it('when the adapter cannot be told so, then the error says what to do', () => {
+  it('when the adapter cannot disable redirects, then the error says what to do', () => {
     const xhr = { adapterName: 'xhr' }
     const binding = { header: 'X-Token', prover: undefined }
     expect(() => checkForbidsRedirects(xhr, binding)).toThrow(
@@ -277,14 +277,14 @@ describe('given a request that follows no redirects', () => {
   })
 })
 
-describe('given an error that one request is told', () => {
-  it('when it is no error at all, then an AxiosError says so, and has it as its cause', () => {
+describe('given an error for one request', () => {
+  it('when the reason is not an Error, then an AxiosError says so, and has it as its cause', () => {
     const error = errorForRequest('a text', { url: '/a' } as never)
     expect(error).toMatchObject({ isAxiosError: true, config: { url: '/a' }, cause: 'a text' })
     expect(error.message).toBe('A token manager or an option that is not of this package threw what is no error')
   })
 
-  it('then libraries that send again leave it alone, and nothing prints what tells them so', () => {
+  it('then retry libraries leave it alone, and the members that stop them are not printed', () => {
     const own = { raxConfig: { retry: 5, noResponseRetries: 2 }, 'axios-retry': { retries: 3 } }
     const { config } = errorForRequest(new Error('no token'), own as never) as Error & { config: typeof own }
     expect(config.raxConfig).toEqual({ retry: 0, noResponseRetries: 2 })
@@ -295,9 +295,9 @@ describe('given an error that one request is told', () => {
   })
 })
 
-describe('given the time that one request may wait', () => {
+describe('given the time that a request may wait', () => {
   const clock = manualClock()
-  /** Each wait takes `tookMs`. @returns how long each of them may take, and how the last one ended */
+  /** Each wait takes `tookMs`. @returns how long each wait may take, and how the last one ended */
   async function waits(config: object, ...tookMs: number[]) {
     const allowed: (number | undefined)[] = []
     const left = [...tookMs]
@@ -334,15 +334,15 @@ describe('given the time that one request may wait', () => {
     expect((await waits(config, 1)).allowed).toEqual(expected)
   })
 
-  it('when it waits again, then only what is left of it, down to nothing', async () => {
+  it('when it waits again, then only the remaining time is allowed, down to 0', async () => {
     expect((await waits({ timeout: 900 }, 200, 400, 1)).allowed).toEqual([500, 300, 0])
   })
 
-  it('when the token comes in the last moment of its timeout, then it is in time', async () => {
+  it('when the token arrives in the last millisecond of its timeout, then the request uses it', async () => {
     expect((await waits({ timeout: 300 }, 300)).ended).toBe('token')
   })
 
-  it('when it comes after that, then the error is that of axios, with the reason as its cause', async () => {
+  it('when the token arrives later, then the error is that of axios, with the reason as its cause', async () => {
     const { ended } = await waits({ timeout: 300 }, 301)
     expect(ended).toMatchObject({ code: 'ECONNABORTED', cause: { code: 'ERR_WAIT_TIMEOUT' } })
     expect((ended as Error).cause).toHaveProperty('message', 'The token arrived too late for this request')
@@ -350,14 +350,14 @@ describe('given the time that one request may wait', () => {
     expect(members).toMatchObject({ writable: true, configurable: true, enumerable: false })
   })
 
-  it('when its body listens, but is no stream, then nobody listens to it', async () => {
+  it('when its body has `on`, but is not a stream, then no listener is added', async () => {
     const data = { on: noted() }
     expect((await waits({ data }, 1)).ended).toBe('token')
     expect(data.on.calls).toEqual([])
   })
 })
 
-describe('given what an adapter sees of a request with a token', () => {
+describe('given the config of a request with a token, as an adapter sees it', () => {
   const baseURL = 'https://api.example.com'
   const callAdapter = async (config: AxiosRequestConfig, options: AttachOptions = {}) => {
     const seen: InternalAxiosRequestConfig[] = []
@@ -371,26 +371,26 @@ describe('given what an adapter sees of a request with a token', () => {
     return { seen: seen[0]!, answer }
   }
 
-  it('when nothing is proven, then it has no proof, and a header of that name is left alone', async () => {
+  it('when there is no prover, then there is no proof, and a DPoP header of the caller is left alone', async () => {
     expect(Object.keys((await callAdapter({})).seen.headers)).not.toContain('DPoP')
     const { seen, answer } = await callAdapter({ headers: { DPoP: 'of the caller' } })
     expect([seen.headers.get('DPoP'), answer.config.headers.get('DPoP')]).toEqual(['of the caller', 'of the caller'])
   })
 
-  it('when the token follows no redirect, then nothing is told of redirects', async () => {
+  it('when the token must not follow redirects, then redirects are not observed', async () => {
     expect((await callAdapter({}, { header: 'X-Token' })).seen).toMatchObject({ maxRedirects: 0 })
     expect((await callAdapter({}, { header: 'X-Token' })).seen.beforeRedirect).toBeUndefined()
     expect((await callAdapter({})).seen.beforeRedirect).toEqual(expect.any(Function))
   })
 
-  it('when it has an agent, then that is one word in JSON', async () => {
+  it('when it has agents, then each is a single word in JSON', async () => {
     const agents = { httpAgent: new Agent(), httpsAgent: new HttpsAgent() }
     await callAdapter(agents)
     expect(JSON.stringify(agents)).toBe('{"httpAgent":"Agent","httpsAgent":"Agent"}')
   })
 })
 
-describe('given an API whose answers a test made by hand', () => {
+describe('given an API with hand-made responses', () => {
   it('when a rejection has no headers, then it is replayed like any other', async () => {
     const seen: unknown[] = []
     const adapter: AxiosAdapter = (config) => {
@@ -409,7 +409,7 @@ describe('given an API whose answers a test made by hand', () => {
   })
 })
 
-describe('given requests that go out without a token', () => {
+describe('given requests that are sent without a token', () => {
   async function reported(...requests: AxiosRequestConfig[]) {
     const api = axios.create({ adapter: inProcess().adapter })
     const origins = ['https://one.example.com', 'https://two.example.com']
@@ -422,13 +422,13 @@ describe('given requests that go out without a token', () => {
     return anomalies
   }
 
-  it('when one has no origin, then both managers say so, once', async () => {
+  it('when one has no origin, then both managers report it once', async () => {
     const message =
       'A request to an address without an origin went out without a token: only https://one.example.com, https://two.example.com may have it'
     expect(await reported({ url: '/a' }, { url: '/b' })).toEqual([message, message])
   })
 
-  it('when one has a token of its own in the header of either manager, then nobody does', async () => {
+  it("when one has its own token in either manager's header, then neither manager reports it", async () => {
     const url = 'https://elsewhere.example.com/'
     const own = [{ Authorization: 'own' }, { 'X-Token': 'own' }].map((headers) => ({ url, headers }))
     expect(await reported(...own)).toEqual([])

@@ -16,8 +16,8 @@ function redirecting(status: number, targets: Record<string, string>): Script {
   }
 }
 
-describe.each(CASES)('given an API that answers (%s adapter) with %d', (adapter, status) => {
-  it('when that leads to another origin, then the second request carries no token, of whatever form (F42)', async () => {
+describe.each(CASES)('given an API that responds (%s adapter) with %d', (adapter, status) => {
+  it('when that leads to another origin, then the second request carries no token in any form (F42)', async () => {
     const other = await startApi()
     const server = await startApi(redirecting(status, { '/away': `${other.baseUrl}/there` }))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -40,7 +40,7 @@ describe.each(CASES)('given an API that answers (%s adapter) with %d', (adapter,
     expect(minted.calls).toBe(1)
   })
 
-  it('when that leads home by way of another origin, then the token is seen nowhere after that (F42)', async () => {
+  it('when that leads back by way of another origin, then the token is not sent again (F42)', async () => {
     const other = await startApi(({ url }) => ({ status, headers: { Location: `${server.baseUrl}/home${url}` } }))
     const server = await startApi(redirecting(status, { '/away': `${other.baseUrl}/back` }))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -51,7 +51,7 @@ describe.each(CASES)('given an API that answers (%s adapter) with %d', (adapter,
     expect(server.bearers).toEqual(['Bearer token-1', undefined])
   })
 
-  it('when the token goes under another header name, then that is not followed, and the response is handed on (F43)', async () => {
+  it('when the token has another header name, then the redirect is not followed, and the caller gets the response (F43)', async () => {
     const other = await startApi()
     const server = await startApi(redirecting(status, { '/away': `${other.baseUrl}/there`, '/old': '/new' }))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -65,7 +65,7 @@ describe.each(CASES)('given an API that answers (%s adapter) with %d', (adapter,
     expect(other.received).toEqual([])
   })
 
-  it('when the request asks for redirects under another header name, then still not, and its config is as it was', async () => {
+  it('when the request enables redirects with another header name, then they are still not followed, and its config is unchanged', async () => {
     const other = await startApi()
     const server = await startApi(redirecting(status, { '/away': `${other.baseUrl}/there` }))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -79,7 +79,7 @@ describe.each(CASES)('given an API that answers (%s adapter) with %d', (adapter,
 })
 
 describe.each(['http', 'fetch'] as const)('given redirects (%s adapter)', (adapter) => {
-  it('when a replayed request is redirected to another origin, then neither token is seen there (F42)', async () => {
+  it('when a replayed request is redirected to another origin, then that origin receives neither token (F42)', async () => {
     const other = await startApi()
     const server = await startApi((request, index) => {
       const answer = rejecting('token-1')(request, index) as { status?: number }
@@ -94,7 +94,7 @@ describe.each(['http', 'fetch'] as const)('given redirects (%s adapter)', (adapt
     ])
   })
 
-  it('when a request that we leave alone is redirected, then it is followed, whatever the header name', async () => {
+  it('when a request without a token is redirected, then the redirect is followed, whatever the header name', async () => {
     const other = await startApi()
     const server = await startApi(redirecting(302, { '/away': `${other.baseUrl}/there` }))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -103,7 +103,7 @@ describe.each(['http', 'fetch'] as const)('given redirects (%s adapter)', (adapt
     expect(other.received).toHaveLength(1)
   })
 
-  it('when the header name is authorization in another spelling, then redirects are followed, without it', async () => {
+  it('when the header name is authorization in another spelling, then redirects are followed without it', async () => {
     const other = await startApi()
     const server = await startApi(redirecting(302, { '/away': `${other.baseUrl}/there` }))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -112,7 +112,7 @@ describe.each(['http', 'fetch'] as const)('given redirects (%s adapter)', (adapt
     expect([server.bearers, other.bearers]).toEqual([['token-1'], [undefined]])
   })
 
-  it('when a response under another header name is accepted as it is, then its config is clean too', async () => {
+  it('when validateStatus accepts a redirect with another header name, then its config is clean too', async () => {
     const server = await startApi(redirecting(302, { '/away': 'http://127.0.0.1:9/' }))
     const api = axios.create({ adapter, baseURL: server.baseUrl, validateStatus: () => true })
     attachBearer(api, startTokens().tokens, { header: 'X-Api-Token' })
@@ -123,13 +123,13 @@ describe.each(['http', 'fetch'] as const)('given redirects (%s adapter)', (adapt
   })
 })
 
-describe('given an adapter that reads in its config whether to follow redirects', () => {
+describe('given an adapter that reads the redirect settings in its config', () => {
   it.each([
     ['X-Api-Token', undefined, { maxRedirects: 0, redirect: 'manual' }],
     ['X-Api-Token', 'follow', { maxRedirects: 0, redirect: 'manual' }],
     ['Authorization', 'error', { maxRedirects: undefined, redirect: 'error' }],
     ['authorization', undefined, { maxRedirects: undefined, redirect: undefined }],
-  ])('when the token goes under %s and the request says %p, then it reads %p', async (header, redirect, expected) => {
+  ])('when the token is in %s and the request sets %p, then it reads %p', async (header, redirect, expected) => {
     const read: unknown[] = []
     const adapter: AxiosAdapter = async (config) => {
       const fetchOptions = config.fetchOptions as { redirect?: string } | undefined
@@ -144,13 +144,13 @@ describe('given an adapter that reads in its config whether to follow redirects'
   })
 })
 
-describe('given names that lead to one machine', () => {
+describe('given several names of one machine', () => {
   const lookup: NonNullable<AxiosRequestConfig['lookup']> = (_hostname, _options, found) => {
     ;(found as (error: null, address: string, family: number) => void)(null, '127.0.0.1', 4)
   }
 
   it.each(['sub.api.localhost', 'other.localhost', 'localhost', 'api.localhost.'])(
-    'when api.localhost redirects to %s on the same port, then no token follows (F42)',
+    'when api.localhost redirects to %s on the same port, then the token is not sent there (F42)',
     async (host) => {
       const server = await startApi(({ url }) =>
         url === '/away' ? { status: 302, headers: { Location: `http://${host}:${server.port}/there` } } : {},

@@ -41,9 +41,9 @@ const KINDS: [string, Send][] = [
   ],
 ]
 
-describe('given a token that the API rejects, and its replacement is in flight (F367)', () => {
+describe('given a token that the API rejects, while its replacement is in flight (F367)', () => {
   it.each(KINDS)(
-    'when forty requests with %s begin, then all are served, and the rejected token is sent once',
+    'when forty requests with %s start, then all succeed, and the rejected token is sent once',
     async (_, send) => {
       const server = await startApi(rejecting('token-1'))
       const { minted, tokens } = startTokens()
@@ -63,7 +63,7 @@ describe('given a token that the API rejects, and its replacement is in flight (
     },
   )
 
-  it('when its first exchange fails, then they take the old token at once; nobody waits for its repeats, nor in the pause', async () => {
+  it('when the first exchange fails, then they use the old token at once and wait neither for retries nor for the cool-down', async () => {
     const server = await startApi(({ url, headers }, index) =>
       rejecting(url === '/odd' ? 'token-1' : 'none')({ url, headers } as never, index),
     )
@@ -83,7 +83,7 @@ describe('given a token that the API rejects, and its replacement is in flight (
     expect(server.received).toHaveLength(1)
     minted.release()
     await Promise.all(waiting)
-    // The renewal pauses before its second call, and later rests.
+    // The renewal pauses before its second call, and cools down later.
     expect([minted.calls, tokens.status().renewing]).toEqual([2, true])
     await api.get('/good')
     await clock.advance(30_000)
@@ -91,7 +91,7 @@ describe('given a token that the API rejects, and its replacement is in flight (
     expect(await odd).toMatchObject({ response: { status: 401 } })
   })
 
-  it('when the exchange has no response, then they wait for it no longer than it may take', async () => {
+  it('when the exchange has no response, then they wait no longer than an exchange may take', async () => {
     const clock = manualClock()
     const { minted, tokens } = startTokens({ clock, lifetimeMs: 3_600_000 })
     await tokens.getAccessToken()
@@ -122,7 +122,7 @@ describe('given an API that rejects a token that cannot be replaced (F385)', () 
     return { clock, minted, tokens, api, server }
   }
 
-  it('when the secret was rotated, then the phase is refused, and no request hides that', async () => {
+  it('when the secret was rotated, then the phase is refused, and stays so despite further requests', async () => {
     const { clock, minted, tokens, api } = await refusedBy(rejecting('token-1'))
     minted.fail(down)
     for (let request = 0; request < 30; request += 1) {
@@ -132,7 +132,7 @@ describe('given an API that rejects a token that cannot be replaced (F385)', () 
     }
   })
 
-  it('when another token comes, then that ends it', async () => {
+  it('when another token arrives, then the phase is fresh again', async () => {
     const { minted, tokens, api } = await refusedBy(rejecting('token-1'))
     minted.fail(down)
     await failureOf(api.get('/'))
@@ -141,14 +141,14 @@ describe('given an API that rejects a token that cannot be replaced (F385)', () 
     expect(tokens.status().phase).toBe('fresh')
   })
 
-  it('when new tokens are refused, too, then the phase is refused until one can be replaced', async () => {
+  it('when new tokens are rejected, too, then the phase is refused until a token can be replaced', async () => {
     const { tokens, api } = await refusedBy(() => ({ status: 401 }))
     await failureOf(api.get('/'))
     await failureOf(api.get('/'))
     expect(tokens.status().phase).toBe('refused')
   })
 
-  it('when one endpoint rejects everybody, then a success with the token ends it, and the next rejection does not bring it back', async () => {
+  it('when one endpoint rejects every token, then a success with the token ends the phase, and the next rejection does not restore it', async () => {
     const { clock, tokens, api } = await refusedBy(({ url }) => (url === '/odd' ? { status: 401 } : {}))
     await failureOf(api.get('/odd'))
     await api.get('/good')

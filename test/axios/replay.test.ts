@@ -38,7 +38,7 @@ describe('given an adapter of another library that returns the status as text', 
 })
 
 describe.each(ADAPTERS)('given an API that rejects the current token (%s adapter)', (adapter) => {
-  it('when that token was revoked, then one renewal and one replay serve the request', async () => {
+  it('when that token was revoked, then the request succeeds after one renewal and one replay', async () => {
     const service = await startTokenService()
     try {
       const api = axios.create({ adapter, baseURL: service.baseUrl })
@@ -59,7 +59,7 @@ describe.each(ADAPTERS)('given an API that rejects the current token (%s adapter
     }
   })
 
-  it('when the request accepts every status, then it is replayed as well (F109)', async () => {
+  it('when the request accepts every status, then it is replayed too (F109)', async () => {
     const server = await startApi(rejecting('token-1'))
     const api = axios.create({ adapter, baseURL: server.baseUrl, validateStatus: () => true })
     attachBearer(api, startTokens().tokens)
@@ -68,7 +68,7 @@ describe.each(ADAPTERS)('given an API that rejects the current token (%s adapter
     expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-2'])
   })
 
-  it('when validateStatus is null, then it is replayed as well', async () => {
+  it('when validateStatus is null, then it is replayed too', async () => {
     const server = await startApi(rejecting('token-1'))
     const api = axios.create({ adapter, baseURL: server.baseUrl, validateStatus: null })
     attachBearer(api, startTokens().tokens)
@@ -76,7 +76,7 @@ describe.each(ADAPTERS)('given an API that rejects the current token (%s adapter
     expect(server.received).toHaveLength(2)
   })
 
-  it('when a third token is there before it rejects the second, then there is one replay all the same (P8)', async () => {
+  it('when a third token exists before it rejects the second, then there is still only one replay (P8)', async () => {
     const { tokens } = startTokens()
     const server = await startApi(async (_, index) => {
       if (index === 1) await tokens.renew()
@@ -116,7 +116,7 @@ describe.each(ADAPTERS)('given an API that rejects the current token (%s adapter
     expect(server.received).toHaveLength(2)
   })
 
-  it('when the replay meets another error, then that error surfaces', async () => {
+  it('when the replay fails with another error, then that error surfaces', async () => {
     const server = await startApi((_, index) => (index === 0 ? rejection : { status: 503 }))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, startTokens().tokens)
@@ -125,7 +125,7 @@ describe.each(ADAPTERS)('given an API that rejects the current token (%s adapter
   })
 
   it.each([400, 403, 404, 419, 498, 500, 503])(
-    'when it answers %d, then nothing is renewed and nothing replayed (F114, P8)',
+    'when it responds with %d, then nothing is renewed or replayed (F114, P8)',
     async (status) => {
       const server = await startApi(() => ({ status }))
       const { tokens, minted } = startTokens()
@@ -137,7 +137,7 @@ describe.each(ADAPTERS)('given an API that rejects the current token (%s adapter
     },
   )
 
-  it('when the renewal fails, then the 401 surfaces as it came, not the TokenError', async () => {
+  it('when the renewal fails, then the original 401 surfaces, not the TokenError', async () => {
     const server = await startApi(() => rejection)
     const { tokens, minted } = startTokens()
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -148,7 +148,7 @@ describe.each(ADAPTERS)('given an API that rejects the current token (%s adapter
     expect(error).toMatchObject({ name: 'AxiosError', status: 401 })
     expect(error.response?.data).toEqual({ error: 'refused' })
     expect([server.received.length, minted.calls]).toEqual([1, 2])
-    // The cool-down has begun: the next 401 costs no token request.
+    // The cool-down has begun, so the next 401 makes no token request.
     expect((await api.get('/', { validateStatus: () => true })).status).toBe(401)
     expect([server.received.length, minted.calls]).toEqual([2, 2])
   })
@@ -162,7 +162,7 @@ describe.each(ADAPTERS)('given an API that rejects the current token (%s adapter
     expect([server.received.length, minted.calls]).toEqual([1, 2])
   })
 
-  it('when the manager is closed before the 401 comes, then the 401 surfaces', async () => {
+  it('when the manager is closed before the 401 arrives, then the 401 surfaces', async () => {
     const answer = gate()
     const server = await startApi(async () => {
       await answer.opened
@@ -179,14 +179,14 @@ describe.each(ADAPTERS)('given an API that rejects the current token (%s adapter
     expect(server.received).toHaveLength(1)
   })
 
-  it('when it rejects token after token, then forced renewals keep their gap, and each 401 surfaces', async () => {
+  it('when it rejects token after token, then forced renewals keep their minimum gap, and each 401 surfaces', async () => {
     const clock = manualClock()
     const server = await startApi(() => rejection)
     const { tokens, minted } = startTokens({ clock })
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, tokens)
     for (let n = 0; n < 5; n += 1) expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
-    // The first request is rejected, replayed, and rejected again. For the others, it is too soon to renew.
+    // The first request is rejected, replayed, and rejected again. For the other requests, it is too soon to renew.
     expect([server.received.length, minted.calls]).toEqual([6, 2])
     await clock.advance(6_000) // the gap between forced renewals: a tenth of the lifetime
     expect(await failureOf(api.get('/'))).toMatchObject({ status: 401 })
@@ -194,7 +194,7 @@ describe.each(ADAPTERS)('given an API that rejects the current token (%s adapter
   })
 
   it.each(['stream', 'arraybuffer', 'json', 'text'] as const)(
-    'when the response is wanted as %s, then the replay brings it so',
+    'when the responseType is %s, then the replay has it too',
     async (responseType) => {
       const server = await startApi(rejecting('token-1'))
       const api = axios.create({ adapter, baseURL: server.baseUrl, responseType })
@@ -207,26 +207,29 @@ describe.each(ADAPTERS)('given an API that rejects the current token (%s adapter
     },
   )
 
-  // Far more than socket buffers hold: as long as nobody reads the body, its connection is not free.
+  // Far more than socket buffers hold: while the body is unread, its connection is not free.
   const large = 'x'.repeat(8 * 1024 * 1024)
 
   it.each([
-    ['as it is', {}],
-    ['counted for a limit', { maxContentLength: 64 * 1024 * 1024 }],
+    ['without options', {}],
+    ['with a size limit', { maxContentLength: 64 * 1024 * 1024 }],
     ['with a timeout', { timeout: 60_000 }],
     ['with a signal', { signal: new AbortController().signal }],
-    ['every status accepted', { validateStatus: () => true }],
-  ])('when a refused answer is a stream (%s), then its body is let go and holds no connection', async (_, options) => {
-    const server = await startApi((_request, index) => (index === 0 ? { status: 401, body: large } : {}))
-    const api = axios.create({ adapter, baseURL: server.baseUrl, responseType: 'stream', ...options })
-    attachBearer(api, startTokens().tokens)
-    const { data } = await api.get<unknown>('/')
-    expect(await textOf(data)).toBe('{"ok":true}')
-    await until(() => server.unread === 0)
-    expect(server.received).toHaveLength(2)
-  })
+    ['with every status accepted', { validateStatus: () => true }],
+  ])(
+    'when a rejected response is a stream (%s), then its body is discarded and holds no connection',
+    async (_, options) => {
+      const server = await startApi((_request, index) => (index === 0 ? { status: 401, body: large } : {}))
+      const api = axios.create({ adapter, baseURL: server.baseUrl, responseType: 'stream', ...options })
+      attachBearer(api, startTokens().tokens)
+      const { data } = await api.get<unknown>('/')
+      expect(await textOf(data)).toBe('{"ok":true}')
+      await until(() => server.unread === 0)
+      expect(server.received).toHaveLength(2)
+    },
+  )
 
-  it('when no other token can be had for a stream, then its 401 is handed on with a readable body', async () => {
+  it('when there is no other token for a rejected stream request, then its 401 surfaces with a readable body', async () => {
     const server = await startApi(() => ({ status: 401, body: large }))
     const api = axios.create({ adapter, baseURL: server.baseUrl, responseType: 'stream' })
     attachBearer(api, startTokens({ token: () => 'same' }).tokens)
@@ -241,8 +244,8 @@ async function textOf(stream: unknown): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) => {
-  it('when it names another status, then that one is replayed, and a 401 is not', async () => {
+describe.each(ADAPTERS)('given a custom `refuses` (%s adapter)', (adapter) => {
+  it('when it selects another status, then that status is replayed, and a 401 is not', async () => {
     const server = await startApi(({ url, headers }) => ({
       status: url === '/401' ? 401 : headers.authorization === 'Bearer token-1' ? 419 : 200,
     }))
@@ -255,7 +258,7 @@ describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) =>
     expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2'])
   })
 
-  it('when it looks into a 200, then it is given the response as it came, and the replay is the response', async () => {
+  it('when it inspects a 200, then it receives the original response, and the caller gets the replay', async () => {
     const server = await startApi(({ headers }) => ({
       headers: { 'X-Token': 'ok' },
       body: headers.authorization === 'Bearer token-1' ? '{"error":"token"}' : '{"ok":true}',
@@ -269,11 +272,11 @@ describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) =>
       },
     })
     expect((await api.get<unknown>('/')).data).toEqual({ ok: true })
-    // `refuses` is also asked about the response to the replay, because the manager reports new tokens that are rejected.
+    // `refuses` is also called with the response to the replay, because the manager reports new tokens that are rejected.
     expect(seen).toEqual(['{"error":"token"}', '{"ok":true}'].map((data) => [200, 'ok', data]))
   })
 
-  it('when it always says yes, then there is one replay', async () => {
+  it('when it always returns true, then there is one replay', async () => {
     const server = await startApi()
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, startTokens().tokens, { refuses: () => true })
@@ -281,7 +284,7 @@ describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) =>
     expect(server.received).toHaveLength(2)
   })
 
-  it('when it throws, then the request rejects with that', async () => {
+  it('when it throws, then the request rejects with that error', async () => {
     const reason = new Error('no idea')
     const server = await startApi()
     const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -305,7 +308,7 @@ describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) =>
     expect(server.received).toHaveLength(1)
   })
 
-  it('when there is no response at all, then it is not asked', async () => {
+  it('when there is no response at all, then it is not called', async () => {
     const refuses = jest.fn(() => true)
     const api = axios.create({ adapter, baseURL: 'http://127.0.0.1:9' })
     const { tokens, minted } = startTokens()
@@ -317,7 +320,7 @@ describe.each(ADAPTERS)('given a refuses of the user (%s adapter)', (adapter) =>
 })
 
 describe('given requests that were sent with the same old token', () => {
-  it('three late 401s for one old token: 1 renewal, and each request is replayed with the new one (F110, P9)', async () => {
+  it('three late 401s for one old token: 1 renewal, and each request is replayed with the new token (F110, P9)', async () => {
     const responses = [gate(), gate(), gate()]
     const server = await startApi(async (request, index) => {
       await responses[index]?.opened
@@ -346,7 +349,7 @@ describe('given requests that were sent with the same old token', () => {
     expect([minted.calls, renewals]).toEqual([2, ['refused']])
   })
 
-  it('when they are rejected all at once, then they share 1 renewal too', async () => {
+  it('when all are rejected at once, then they share 1 renewal too', async () => {
     const server = await startApi(rejecting('token-1'))
     const { tokens, minted } = startTokens()
     const api = axios.create({ baseURL: server.baseUrl })
@@ -358,7 +361,7 @@ describe('given requests that were sent with the same old token', () => {
     expect(minted.calls).toBe(2)
   })
 
-  it('when a 401 comes after a reset, then it surfaces: the next token may be of another account (F209)', async () => {
+  it('when a 401 arrives after a reset, then it surfaces, because the next token may belong to another account (F209)', async () => {
     const answer = gate()
     const { adapter, calls } = inProcess(({ authorization }) => (authorization === 'Bearer token-1' ? 401 : 200))
     const { tokens } = startTokens()
@@ -376,8 +379,8 @@ describe('given requests that were sent with the same old token', () => {
   })
 })
 
-describe.each(ADAPTERS)('given an API that does not know the tokens that are issued (%s adapter)', (adapter) => {
-  it('when it rejects a token and the one in its place, then an anomaly says what to check, and the 401 surfaces (F190)', async () => {
+describe.each(ADAPTERS)('given an API that does not accept the issued tokens (%s adapter)', (adapter) => {
+  it('when it rejects a token and its replacement, then an anomaly says what to check, and the 401 surfaces (F190)', async () => {
     const clock = manualClock()
     const server = await startApi(() => rejection)
     const { tokens, anomalies } = startTokens({ clock })
@@ -397,7 +400,7 @@ describe.each(ADAPTERS)('given an API that does not know the tokens that are iss
     expect(anomalies).toHaveLength(2)
   })
 
-  it('when it rejects a token, and the service issues the same one again, then an anomaly says so (F190)', async () => {
+  it('when it rejects a token, and the service issues the same token again, then an anomaly says so (F190)', async () => {
     const server = await startApi(() => rejection)
     const obtain = async () => ({ accessToken: 'the-same', accessLifetimeMs: 60_000 })
     const tokens = createTokenManager({ source: { id: 'cached', origin: server.baseUrl, obtain } })
@@ -412,7 +415,7 @@ describe.each(ADAPTERS)('given an API that does not know the tokens that are iss
     await tokens.close()
   })
 
-  it('when the replay is led away, and is rejected elsewhere, then nothing is told of the token (F190)', async () => {
+  it('when the replay is redirected and rejected by another origin, then no anomaly is reported (F190)', async () => {
     const other = await startApi(() => rejection)
     const server = await startApi((_, index) =>
       index === 0 ? rejection : { status: 302, headers: { Location: other.baseUrl } },

@@ -3,8 +3,8 @@ import axios, { getAdapter, type AxiosAdapter, type InternalAxiosRequestConfig }
 import { startApi } from './support/api-server.ts'
 
 /**
- * What `src/axios` leans on in axios, and no type or page of axios promises: all of it, and the files that lean. Each is tried without this package. So
- * a new axios that changes one of them fails here by its name, before it fails elsewhere by an effect.
+ * What `src/axios` relies on in axios without a promise in its types or docs: all of it, and the files that rely on it. Each is tested without this
+ * package, so a new axios that changes one of them fails here by name, before it fails elsewhere by an effect.
  */
 const SEAMS = {
   adapter: 'config.adapter may be a function, set by an interceptor (attachments.ts)',
@@ -19,7 +19,7 @@ const SEAMS = {
 type Choose = (adapter: unknown, config: object) => AxiosAdapter
 const choose = getAdapter as unknown as Choose
 
-/** An adapter without a network. @returns what it is called with */
+/** An adapter without a network. @returns the adapter and its arguments */
 function answering(): { adapter: AxiosAdapter; given: InternalAxiosRequestConfig[] } {
   const given: InternalAxiosRequestConfig[] = []
   const adapter: AxiosAdapter = async (config) => {
@@ -29,7 +29,7 @@ function answering(): { adapter: AxiosAdapter; given: InternalAxiosRequestConfig
   return { adapter, given }
 }
 
-describe('given axios alone, on which this package leans', () => {
+describe('given axios alone, with the behaviour on which this package relies', () => {
   it(`when a request is made, then ${SEAMS.adapter}`, async () => {
     const api = axios.create({ adapter: 'http', baseURL: 'http://127.0.0.1:9' })
     const { adapter, given } = answering()
@@ -45,7 +45,7 @@ describe('given axios alone, on which this package leans', () => {
     expect(given[0]).toBe(changed)
   })
 
-  it(`when interceptors come and go, then ${SEAMS.handlers}`, () => {
+  it(`when interceptors are added and removed, then ${SEAMS.handlers}`, () => {
     const { request } = axios.create().interceptors
     const [first, second] = [
       (config: InternalAxiosRequestConfig) => config,
@@ -73,14 +73,14 @@ describe('given axios alone, on which this package leans', () => {
     expect(choose('fetch', { env: { ...env, fetch: async () => new Response() } })).not.toBe(choose('fetch', { env }))
   })
 
-  it(`when the adapter of fetch runs, then ${SEAMS.env}`, async () => {
+  it(`when the fetch adapter runs, then ${SEAMS.env}`, async () => {
     const called: unknown[] = []
     const teller = async (request: unknown) => {
       called.push(request)
       return new Response('{"of":"env"}')
     }
     class Own extends Request {}
-    // Part of the config, and not of the types.
+    // Part of the config, but not of the types.
     const given = { env: { fetch: teller, Request: Own, Response } } as object
     const api = axios.create({ adapter: 'fetch', baseURL: 'http://127.0.0.1:9', ...given })
     expect((await api.get('/a')).data).toEqual({ of: 'env' })
@@ -133,7 +133,7 @@ describe('given axios alone, on which this package leans', () => {
     expect(server.bearers).toEqual(['Bearer a', undefined, undefined])
   })
 
-  it(`when the http adapter has answered, then ${SEAMS.redirectable}`, async () => {
+  it(`when the http adapter has a response, then ${SEAMS.redirectable}`, async () => {
     const server = await startApi()
     const api = axios.create({ adapter: 'http', baseURL: server.baseUrl, headers: { Authorization: 'Bearer a' } })
     const { request }: { request?: unknown } = await api.get('/')

@@ -20,7 +20,7 @@ function watch<T>(promise: Promise<T>): { settled: boolean; promise: Promise<T> 
   return watched
 }
 
-/** An attached instance whose token requests are held, under a clock that stands still. */
+/** An attached instance whose token requests are held, with a manual clock. */
 async function waitingWorld(adapter: AxiosRequestConfig['adapter'], script?: Parameters<typeof startApi>[0]) {
   const clock = watchedClock()
   const server = await startApi(script)
@@ -31,11 +31,11 @@ async function waitingWorld(adapter: AxiosRequestConfig['adapter'], script?: Par
   return { clock, server, tokens, minted, api }
 }
 
-describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (adapter) => {
+describe.each(ADAPTERS)('given a token that takes long to arrive (%s adapter)', (adapter) => {
   it.each<[string, AxiosRequestConfig, object]>([
     ['a timeout', {}, { code: 'ECONNABORTED', message: 'timeout of 500ms exceeded: the request waited for a token' }],
     [
-      'a timeout to be told clearly',
+      'a timeout with clarifyTimeoutError',
       { transitional: { clarifyTimeoutError: true } },
       { code: 'ETIMEDOUT', message: 'timeout of 500ms exceeded: the request waited for a token' },
     ],
@@ -46,7 +46,7 @@ describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (a
       { message: 'timeout of 500ms exceeded: the request waited for a token' },
     ],
   ])(
-    'when a request has %s, then it fails in time and as axios would, unsent, and names the wait (F97, F221)',
+    'when a request has %s, then it fails in time like an axios timeout, is not sent, and the error mentions the wait (F97, F221)',
     async (_, options, expected) => {
       const { clock, server, api, minted, tokens } = await waitingWorld(adapter)
       const request = watch(api.get('/', { timeout: 500, ...options }))
@@ -61,14 +61,14 @@ describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (a
       expect(error.response).toBeUndefined()
       expect(axios.isCancel(error)).toBe(false)
       expect(clock.holding).toBe(0)
-      // The renewal belongs to all callers, so it goes on.
+      // The renewal belongs to all callers, so it continues.
       minted.release()
       expect(await tokens.getAccessToken()).toBe('token-1')
       expect([server.received.length, minted.calls]).toEqual([0, 1])
     },
   )
 
-  it('when the token comes just in time, then the request is served, with its full timeout for the call', async () => {
+  it('when the token arrives just in time, then the request is sent, with its full timeout for the call', async () => {
     const { clock, server, api, minted } = await waitingWorld(adapter)
     // The call itself takes real time, so its timeout must be long enough for a busy machine.
     const request = watch(api.get('/', { timeout: 9_000 }))
@@ -79,10 +79,10 @@ describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (a
     expect(server.bearers).toEqual(['Bearer token-1'])
   })
 
-  it('when a request has no timeout, then it waits as long as the manager lets it, and gets its error', async () => {
+  it('when a request has no timeout, then it waits as long as the manager allows, and rejects with its error', async () => {
     const { clock, server, api, minted } = await waitingWorld(adapter)
     const request = watch(api.get('/'))
-    for (let n = 0; n < 3; n += 1) await clock.advance(9_999) // each step is shorter than the deadline of an exchange
+    for (let n = 0; n < 3; n += 1) await clock.advance(9_999) // each step is shorter than the timeout of an exchange
     await clock.advance(2)
     expect(request.settled).toBe(false)
     await clock.advance(1)
@@ -92,7 +92,7 @@ describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (a
   })
 
   it.each(['signal', 'cancelToken', 'signal beside a cancelToken', 'cancelToken beside a signal'])(
-    'when a request is cancelled by its %s, then it alone gives up, at once, and the renewal goes on (F94)',
+    'when a request is cancelled by its %s, then only that request ends, at once, and the renewal continues (F94)',
     async (by) => {
       const { server, api, minted } = await waitingWorld(adapter)
       const controller = new AbortController()
@@ -120,7 +120,7 @@ describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (a
     },
   )
 
-  it('when it is aborted with a reason of its own, then the error is still the one of axios', async () => {
+  it('when it is aborted with a custom reason, then the error is still the one of axios', async () => {
     const { api, minted } = await waitingWorld(adapter)
     const controller = new AbortController()
     const failed = failureOf(api.get('/', { signal: controller.signal }))
@@ -130,7 +130,7 @@ describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (a
     minted.release()
   })
 
-  it('when it was cancelled before it started, then no token is asked for (F96)', async () => {
+  it('when it was cancelled before it started, then no token is requested (F96)', async () => {
     const { api, minted } = await waitingWorld(adapter)
     const source = axios.CancelToken.source()
     source.cancel()
@@ -140,65 +140,62 @@ describe.each(ADAPTERS)('given a token that takes long to come (%s adapter)', (a
   })
 })
 
-describe.each(ADAPTERS)(
-  'given a body that is a stream, and a token that takes long to come (%s adapter)',
-  (adapter) => {
-    async function upload() {
-      const world = await waitingWorld(adapter)
-      const body = new Readable({ read: () => {} })
-      const request = world.api.post('/', body)
-      await until(() => world.minted.calls === 1)
-      return { ...world, body, request }
-    }
+describe.each(ADAPTERS)('given a stream body, and a token that takes long to arrive (%s adapter)', (adapter) => {
+  async function upload() {
+    const world = await waitingWorld(adapter)
+    const body = new Readable({ read: () => {} })
+    const request = world.api.post('/', body)
+    await until(() => world.minted.calls === 1)
+    return { ...world, body, request }
+  }
 
-    it('when the stream fails, then the request fails at once and as axios would, unsent', async () => {
-      const { server, body, request } = await upload()
-      body.destroy(Object.assign(new Error('no such file'), { code: 'ENOENT' }))
-      const error = await failureOf<AxiosError>(request)
-      expect(error).toMatchObject({ isAxiosError: true, code: 'ENOENT', message: 'no such file', config: { url: '/' } })
-      expect(server.received).toEqual([])
-    })
+  it('when the stream fails, then the request fails at once as with axios, and is not sent', async () => {
+    const { server, body, request } = await upload()
+    body.destroy(Object.assign(new Error('no such file'), { code: 'ENOENT' }))
+    const error = await failureOf<AxiosError>(request)
+    expect(error).toMatchObject({ isAxiosError: true, code: 'ENOENT', message: 'no such file', config: { url: '/' } })
+    expect(server.received).toEqual([])
+  })
 
-    it('when the stream is closed, then the request is cancelled, unsent', async () => {
-      const { server, body, request } = await upload()
-      body.destroy()
-      expect(axios.isCancel(await failureOf(request))).toBe(true)
-      expect(server.received).toEqual([])
-    })
+  it('when the stream is closed, then the request is cancelled and not sent', async () => {
+    const { server, body, request } = await upload()
+    body.destroy()
+    expect(axios.isCancel(await failureOf(request))).toBe(true)
+    expect(server.received).toEqual([])
+  })
 
-    it('when no token comes, and the stream fails later, then the request has its error and nothing else happens', async () => {
-      const { minted, body, request } = await upload()
-      minted.fail(new TokenError('ERR_CREDENTIALS_REJECTED', 'refused'))
-      minted.release()
-      expect(await failureOf(request)).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
-      // Throws if nobody listens.
-      expect(body.emit('error', new Error('no such file'))).toBe(true)
-    })
+  it('when no token arrives, and the stream fails later, then the request has already failed and nothing else happens', async () => {
+    const { minted, body, request } = await upload()
+    minted.fail(new TokenError('ERR_CREDENTIALS_REJECTED', 'refused'))
+    minted.release()
+    expect(await failureOf(request)).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
+    // Throws if there is no listener.
+    expect(body.emit('error', new Error('no such file'))).toBe(true)
+  })
 
-    it('when no token comes however often the same stream is sent, then its listeners do not pile up', async () => {
-      const { api, minted, body, request } = await upload()
-      minted.fail(new TokenError('ERR_CREDENTIALS_REJECTED', 'refused'))
-      minted.release()
-      await failureOf(request)
-      for (let again = 0; again < 12; again += 1) await failureOf(api.post('/', body))
-      expect([body.listenerCount('error'), body.listenerCount('close')]).toEqual([1, 0])
-    })
+  it('when the same stream is sent repeatedly without a token, then its listeners do not pile up', async () => {
+    const { api, minted, body, request } = await upload()
+    minted.fail(new TokenError('ERR_CREDENTIALS_REJECTED', 'refused'))
+    minted.release()
+    await failureOf(request)
+    for (let again = 0; again < 12; again += 1) await failureOf(api.post('/', body))
+    expect([body.listenerCount('error'), body.listenerCount('close')]).toEqual([1, 0])
+  })
 
-    it('when the token comes, then the stream arrives whole', async () => {
-      const { server, minted, body, request } = await upload()
-      minted.release()
-      body.push('one')
-      body.push('two')
-      body.push(null)
-      await request
-      expect(server.received.map((one) => one.body.toString())).toEqual(['onetwo'])
-    })
-  },
-)
+  it('when the token arrives, then the stream arrives whole', async () => {
+    const { server, minted, body, request } = await upload()
+    minted.release()
+    body.push('one')
+    body.push('two')
+    body.push(null)
+    await request
+    expect(server.received.map((one) => one.body.toString())).toEqual(['onetwo'])
+  })
+})
 
 describe('given listeners on signals and cancel tokens', () => {
-  it.each(['served', 'aborted', 'timed out', 'refused by the manager'])(
-    'when the waiting request is %s, then none is left',
+  it.each(['served', 'aborted', 'timed out', 'rejected by the manager'])(
+    'when the waiting request is %s, then no listener is left',
     async (end) => {
       const { adapter } = inProcess()
       const { clock, api, minted, tokens } = await waitingWorld(adapter)
@@ -224,7 +221,7 @@ describe('given listeners on signals and cancel tokens', () => {
   )
 
   it.each(['served', 'cancelled', 'timed out'])(
-    'when a request that waits with a cancel token is %s, then none is left on it',
+    'when a request that waits with a cancel token is %s, then no listener is left on it',
     async (end) => {
       const { adapter } = inProcess()
       const { clock, api, minted } = await waitingWorld(adapter)
@@ -242,7 +239,7 @@ describe('given listeners on signals and cancel tokens', () => {
     },
   )
 
-  it('when the token is fresh, then a signal gets no listener of ours', async () => {
+  it('when the token is fresh, then the library adds no listener to a signal', async () => {
     const { adapter } = inProcess()
     const { tokens } = startTokens()
     await tokens.getAccessToken()
@@ -256,7 +253,7 @@ describe('given listeners on signals and cancel tokens', () => {
 
   it.each([
     ['1000 requests wait on one signal', 1_000, false],
-    ['100 wait on one signal and one cancel token', 100, true],
+    ['100 requests wait on one signal and one cancel token', 100, true],
   ])('when %s, then there is no warning and no leak (F98)', async (_, count, withToken) => {
     const { adapter, calls } = inProcess()
     const { api, minted } = await waitingWorld(adapter)
@@ -266,7 +263,7 @@ describe('given listeners on signals and cancel tokens', () => {
     const { token: cancelToken } = axios.CancelToken.source()
     const options = { signal, ...(withToken && { cancelToken }) }
     const requests = Array.from({ length: count }, (_request, n) => api.get(`/${n}`, options))
-    await settle() // Node would now warn of too many listeners, which would fail the test
+    await settle() // too many listeners would make Node warn now, which would fail the test
     minted.release()
     await Promise.all(requests)
     expect(add.mock.calls.length).toBeLessThanOrEqual(1)
@@ -287,7 +284,7 @@ describe('given listeners on signals and cancel tokens', () => {
   })
 })
 
-/** A signal with only what axios needs, like that of polyfills and test doubles. */
+/** A signal with only what axios needs, such as those of polyfills and test doubles. */
 class GenericSignal extends EventTarget {
   aborted = false
   abort(): void {
@@ -297,14 +294,14 @@ class GenericSignal extends EventTarget {
 }
 
 describe.each([false, true])(
-  'given a signal that is no AbortSignal, as axios allows (beside a cancel token: %p)',
+  'given a signal that is not an AbortSignal, as axios allows (beside a cancel token: %p)',
   (both) => {
     const options = (signal: object) => ({
       signal: signal as AbortSignal,
       ...(both && { cancelToken: axios.CancelToken.source().token }),
     })
 
-    it('when a request waits for its token, then it is served', async () => {
+    it('when a request waits for its token, then it succeeds', async () => {
       const { adapter, calls } = inProcess()
       const { api, minted } = await waitingWorld(adapter)
       const request = api.get('/', options(new GenericSignal()))
@@ -346,7 +343,7 @@ describe.each([false, true])(
       },
     )
 
-    it('when it takes no listeners, then a request that waits is served', async () => {
+    it('when it accepts no listeners, then a waiting request succeeds', async () => {
       const { adapter, calls } = inProcess()
       const { api, minted } = await waitingWorld(adapter)
       const request = api.get('/', options({ aborted: false }))
@@ -357,14 +354,14 @@ describe.each([false, true])(
   },
 )
 
-describe('given a response that rejects the token and is long on its way', () => {
+describe('given a slow response that rejects the token', () => {
   it.each(['AbortSignal', 'GenericSignal', 'cancelToken'])(
-    'when the request is cancelled by a %s meanwhile, then that costs no renewal and no replay',
+    'when the request is cancelled by a %s before the response, then there is no renewal and no replay',
     async (by) => {
       const { tokens, minted } = startTokens()
       const answer = gate()
       const { adapter, calls } = inProcess(() => 401)
-      // Some adapters know nothing of signals.
+      // Some adapters ignore signals.
       const slow: AxiosAdapter = (config) => answer.opened.then(() => adapter(config))
       const api = axios.create({ adapter: slow, baseURL: 'https://api.example.com' })
       attachBearer(api, tokens)
@@ -383,7 +380,7 @@ describe('given a response that rejects the token and is long on its way', () =>
 })
 
 describe.each(ADAPTERS)(
-  'given a request that waits for its first token and for that of its replay (%s adapter)',
+  'given a request that waits for its first token and again for its replay (%s adapter)',
   (adapter) => {
     it('when both waits together take its timeout, then the 401 surfaces at that moment', async () => {
       const { clock, server, api, minted, tokens } = await waitingWorld(adapter, rejecting('token-1'))
@@ -392,7 +389,7 @@ describe.each(ADAPTERS)(
       minted.release()
       await until(() => tokens.status().phase === 'fresh')
       minted.hold()
-      await until(() => minted.calls === 2) // the token was rejected, and the request waits again: 400 ms are left
+      await until(() => minted.calls === 2) // the token was rejected, and the request waits again, with 400 ms left
       await clock.advance(399)
       expect(request.settled).toBe(false)
       await clock.advance(1)
@@ -401,7 +398,7 @@ describe.each(ADAPTERS)(
       minted.release()
     })
 
-    it('when they take less, then the request is served', async () => {
+    it('when they take less, then the request succeeds', async () => {
       const { clock, server, api, minted, tokens } = await waitingWorld(adapter, rejecting('token-1'))
       const request = api.get('/', { timeout: 1_000 })
       await clock.advance(600)
@@ -415,7 +412,7 @@ describe.each(ADAPTERS)(
       expect(server.bearers).toEqual(['Bearer token-1', 'Bearer token-2'])
     })
 
-    it('when the manager lets it wait for less than its timeout, then that is the budget', async () => {
+    it('when the manager allows a shorter wait than its timeout, then that is the budget', async () => {
       const clock = manualClock()
       const server = await startApi(rejecting('token-1'))
       const { minted } = startTokens({ clock })
@@ -437,7 +434,7 @@ describe.each(ADAPTERS)(
     })
 
     it.each(['signal', 'cancelToken'])(
-      'when it is cancelled by its %s in the second wait, then that is its error',
+      'when it is cancelled by its %s in the second wait, then it rejects with the cancellation',
       async (by) => {
         const { server, api, minted, tokens } = await waitingWorld(adapter, rejecting('token-1'))
         const controller = new AbortController()
@@ -463,23 +460,26 @@ describe('given a timeout and the waiting budget of the manager', () => {
   it.each([
     [999, 'ECONNABORTED'],
     [1_001, 'ERR_WAIT_TIMEOUT'],
-  ])('when the timeout is %d ms and the budget 1000, then the shorter one tells: %s (F97)', async (timeout, code) => {
-    const clock = manualClock()
-    const { minted } = startTokens({ clock })
-    const tokens = managerOf(minted.source, { clock, renewal: { maxWaitMs: 1_000 } })
-    minted.hold()
-    const api = axios.create({ adapter: inProcess().adapter, baseURL: 'https://api.example.com', timeout })
-    attachBearer(api, tokens)
-    const request = watch(api.get('/'))
-    await clock.advance(Math.min(timeout, 1_000) - 1)
-    expect(request.settled).toBe(false)
-    await clock.advance(1)
-    expect(request.settled).toBe(true)
-    expect(await failureOf(request.promise)).toMatchObject({ code })
-    minted.release()
-  })
+  ])(
+    'when the timeout is %d ms and the budget 1000, then the shorter one determines the error: %s (F97)',
+    async (timeout, code) => {
+      const clock = manualClock()
+      const { minted } = startTokens({ clock })
+      const tokens = managerOf(minted.source, { clock, renewal: { maxWaitMs: 1_000 } })
+      minted.hold()
+      const api = axios.create({ adapter: inProcess().adapter, baseURL: 'https://api.example.com', timeout })
+      attachBearer(api, tokens)
+      const request = watch(api.get('/'))
+      await clock.advance(Math.min(timeout, 1_000) - 1)
+      expect(request.settled).toBe(false)
+      await clock.advance(1)
+      expect(request.settled).toBe(true)
+      expect(await failureOf(request.promise)).toMatchObject({ code })
+      minted.release()
+    },
+  )
 
-  it('when the token lives within its hard window, then a request makes do with it before its timeout ends', async () => {
+  it('when the token is within its hard window, then a request uses it before its timeout ends', async () => {
     const clock = manualClock()
     const server = await startApi()
     const { tokens, minted } = startTokens({ clock })
@@ -499,8 +499,8 @@ describe('given a timeout and the waiting budget of the manager', () => {
   })
 })
 
-describe('given a manager made by hand that knows the contract only', () => {
-  /** Waits until the signal aborts, as the contract asks, and knows no other limit. */
+describe('given a manager made by hand that implements only the interface', () => {
+  /** Waits until the signal aborts, as the interface requires, and has no other limit. */
   const tokens = {
     peekAccessToken: () => undefined,
     getAccessToken: ({ signal }: { signal?: AbortSignal } = {}) =>
@@ -533,7 +533,7 @@ describe('given a manager made by hand that knows the contract only', () => {
   })
 })
 
-/** What a manager made by hand may give in place of a token. */
+/** Invalid values that a manager made by hand may return instead of a token. */
 const UNUSABLE: [what: string, token: unknown, got: string][] = [
   ['undefined', undefined, 'undefined'],
   ['null', null, 'null'],
@@ -552,14 +552,14 @@ describe.each(UNUSABLE)('given a manager made by hand whose token is %s', (_, to
   it.each<[string, TokenManager, number]>([
     ['it has waited for', made({ peekAccessToken: () => undefined, getAccessToken: async () => token }), 0],
     ['it finds at hand', made({ peekAccessToken: () => token ?? null, getAccessToken: async () => token }), 0],
-    ['is to replace a refused one', made({ ...rejecting, replaceAccessToken: async () => token }), 1],
+    ['must use to replace a rejected one', made({ ...rejecting, replaceAccessToken: async () => token }), 1],
   ])('when that is what a request %s, then it is not sent (F170)', async (place, tokens, sent) => {
     const { adapter, calls } = inProcess(() => 401)
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })
     attachBearer(api, tokens)
     const error = await failureOf(api.get('/'))
     expect(calls.map(({ authorization }) => authorization)).toEqual(Array(sent).fill('Bearer good'))
-    // The caller gets the response of the API, which says more than our error.
+    // The caller gets the response of the API, which is more useful than our error.
     if (place.includes('replace')) expect(error).toMatchObject({ status: 401 })
     else expect(error).toBeInstanceOf(TypeError)
     const given = token === undefined && place.includes('at hand') ? 'null' : got
@@ -591,7 +591,7 @@ describe('given a manager made by hand that ignores signals', () => {
     },
   )
 
-  it('when no token comes instead of a rejected one, and the request is cancelled, then that is its end (F170)', async () => {
+  it('when no replacement for a rejected token arrives, and the request is cancelled, then it rejects at once (F170)', async () => {
     const tokens = { peekAccessToken: () => 'good', getAccessToken: never, replaceAccessToken: never }
     const { adapter, calls } = inProcess(() => 401)
     const api = axios.create({ adapter, baseURL: 'https://api.example.com' })

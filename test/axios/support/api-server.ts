@@ -3,12 +3,12 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach } from '@jest/globals'
 
-/** One request as it arrived. */
+/** One received request. */
 export interface Received {
   readonly method: string
   readonly url: string
   readonly headers: IncomingHttpHeaders
-  /** Names and values, one after the other, in the spelling they came in. */
+  /** Names and values alternately, in their original spelling. */
   readonly rawHeaders: readonly string[]
   readonly body: Buffer
 }
@@ -19,24 +19,24 @@ export interface Answer {
   body?: string | Buffer
 }
 
-/** @param index How many requests came before. */
+/** @param index The number of earlier requests. */
 export type Script = (request: Received, index: number) => Answer | Promise<Answer>
 
 export interface ApiServer {
-  /** `http://127.0.0.1:<port>`, which is its origin too; empty for one on a socket path. */
+  /** `http://127.0.0.1:<port>`, which is also its origin; empty for a server on a socket path. */
   readonly baseUrl: string
   readonly port: number
   /** Every request, oldest first. */
   readonly received: readonly Received[]
   /** The `Authorization` of every request, oldest first. */
   readonly bearers: readonly (string | undefined)[]
-  /** Number of responses that are neither sent completely nor cut off: the client does not read them, and keeps the connection. */
+  /** Number of responses that are neither sent completely nor cut off, because the client does not read them and keeps the connection. */
   readonly unread: number
 }
 
 const opened: { server: Server; sockets: Set<Socket> }[] = []
 
-/** An HTTP server on loopback that answers as `script` says (default: 200), and is closed when the test ends. */
+/** An HTTP server on loopback that responds as `script` says (default: 200), and is closed when the test ends. */
 export async function startApi(script: Script = () => ({}), where: number | string = 0): Promise<ApiServer> {
   const received: Received[] = []
   const sockets = new Set<Socket>()
@@ -83,12 +83,12 @@ afterEach(async () => {
   }
 })
 
-/** Refuses these tokens with 401, as an API does after they were revoked. */
+/** Rejects these tokens with 401, as an API does after they were revoked. */
 export function rejecting(...tokens: string[]): Script {
   return ({ headers }) => (tokens.some((token) => headers.authorization?.endsWith(` ${token}`)) ? rejection : {})
 }
 
-/** A 401 as an API gives it. */
+/** A typical 401 of an API. */
 export const rejection: Answer = { status: 401, headers: { 'WWW-Authenticate': 'Bearer' }, body: '{"error":"refused"}' }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {

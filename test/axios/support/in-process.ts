@@ -1,6 +1,6 @@
 import { AxiosError, type AxiosAdapter, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
 
-/** What an adapter got when it was called. */
+/** The arguments of one adapter call. */
 export interface Call {
   readonly authorization: unknown
   readonly headers: Record<string, unknown>
@@ -13,7 +13,7 @@ export interface InProcess {
   readonly calls: readonly Call[]
 }
 
-/** An adapter function without a socket, as a mock library or an edge runtime has one. */
+/** An adapter function without a socket, such as that of a mock library or an edge runtime. */
 export function inProcess(statusOf: (call: Call, index: number) => number = () => 200): InProcess {
   const calls: Call[] = []
   const adapter: AxiosAdapter = (config) => {

@@ -12,11 +12,11 @@ import {
 /** Issues `token-1`, `token-2`, …, and counts its calls. */
 export interface Mint {
   readonly source: TokenSource
-  /** Exchanges begun. */
+  /** Exchanges started. */
   readonly calls: number
   /** From now on exchanges wait for `release`. */
   hold(): void
-  /** Ends all waiting exchanges, and holds no later ones. */
+  /** Ends all waiting exchanges, and no longer holds new ones. */
   release(): void
   /** From now on exchanges reject with `error`. */
   fail(error: unknown): void
@@ -74,7 +74,7 @@ export function managerOf(source: TokenSource, options: Omit<TokenManagerOptions
 }
 
 afterEach(() => {
-  // Not awaited: an exchange that a test left hanging would hang here as well.
+  // Not awaited: an exchange that a test left pending would hang here too.
   for (const tokens of managers.splice(0)) void tokens.close()
 })
 
@@ -84,7 +84,7 @@ export interface World {
   readonly anomalies: TokenEvents['anomaly'][]
 }
 
-/** A mint and the manager of its tokens, with the anomalies that it reports. */
+/** A mint, the manager of its tokens, and the anomalies that it reports. */
 export function startTokens({ clock, ...options }: MintOptions & { clock?: Clock } = {}): World {
   const minted = mint(options)
   const tokens = managerOf(minted.source, { clock })

@@ -1,4 +1,4 @@
-/** Waits by turns of the event loop, not by time. @throws after two minutes, which no machine needs. */
+/** Waits by turns of the event loop, not by time. @throws after two minutes, which is enough for any machine. */
 export async function until(holds: () => boolean): Promise<void> {
   const givenUpAt = performance.now() + 120_000
   while (!holds()) {
@@ -14,7 +14,7 @@ export function gate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open }
 }
 
-/** What `promise` rejects with. */
+/** The reason with which `promise` rejects. */
 export async function failureOf<E = Error>(promise: Promise<unknown>): Promise<E> {
   try {
     await promise
