@@ -19,7 +19,7 @@ class LoginSource extends ScriptedSource {
   }
 }
 
-/** Two processes that share a register. `breakDown` puts the register out of order. */
+/** Two processes that share a register. `breakDown` makes the register unavailable. */
 function fleet(options: SharedStoreOptions = {}) {
   const clock = manualClock()
   const inner = new MemoryRegister(clock)
@@ -45,7 +45,7 @@ function fleet(options: SharedStoreOptions = {}) {
     here: start(),
     there: start(),
     breakDown: (down: boolean) => void (isDown = down),
-    /** If false, the register replaces the record, but does not answer. */
+    /** If false, the register replaces the record, but does not respond. */
     answers: (answering: boolean) => void (isSilent = !answering),
   }
 }
@@ -53,26 +53,26 @@ function fleet(options: SharedStoreOptions = {}) {
 const LATER: TokenGrant = { ...GRANT, accessToken: 'adopted-later', refreshToken: 'of the later login' }
 const presentedBy = ({ source }: ReturnType<typeof manage>) => source.calls.map(({ refreshToken }) => refreshToken)
 
-describe('given tokens that are adopted, and a shared store', () => {
-  it('when it is in order, then another process gets them', async () => {
+describe('given adopted tokens and a shared store', () => {
+  it('when the store is available, then another process receives them', async () => {
     const { here, there } = fleet()
     await here.tokens.adopt(GRANT)
     expect([await there.tokens.getAccessToken(), there.source.calls]).toEqual(['adopted', []])
   })
 
-  it('when they are forgotten at once, then they stay forgotten', async () => {
+  it('when they are reset at once, then they are not restored', async () => {
     const { here, there } = fleet()
     await Promise.all([here.tokens.adopt(GRANT), here.tokens.reset()])
     expect(await there.tokens.getAccessToken()).toBe('access-1')
   })
 
-  it('when it is out of order, then they serve here, and all get what has become of them when it is back', async () => {
+  it('when the store is unavailable, then this process uses them, and when it is back, the others receive the current tokens', async () => {
     const { clock, here, there, breakDown } = fleet()
     await there.tokens.getAccessToken()
     breakDown(true)
     await here.tokens.adopt(GRANT)
     await clock.advance(10_000)
-    // This process renews without the store, with the refresh token that it adopted.
+    // This process renews without the store, with the adopted refresh token.
     await here.tokens.renew()
     expect(here.tokens.peekAccessToken()).toBe('access-1')
     expect(here.source.calls.map(({ refreshToken }) => refreshToken)).toEqual(['theirs'])
@@ -86,7 +86,7 @@ describe('given tokens that are adopted, and a shared store', () => {
     expect(there.source.calls.at(-1)?.refreshToken).toBe('refresh-2')
   })
 
-  it('when it is out of order, and they are forgotten here, then nobody gets them', async () => {
+  it('when the store is unavailable, and they are reset here, then no process receives them', async () => {
     const { here, there, breakDown } = fleet()
     breakDown(true)
     await here.tokens.adopt(GRANT)
@@ -96,13 +96,13 @@ describe('given tokens that are adopted, and a shared store', () => {
     expect([await there.tokens.getAccessToken(), here.source.kinds]).toEqual(['access-1', 'obtain'])
   })
 
-  it('when it is out of order and must not be, then the caller is told', async () => {
+  it("when the store is unavailable under onUnavailable: 'fail', then the caller gets an error", async () => {
     const { here, breakDown } = fleet({ onUnavailable: 'fail' })
     breakDown(true)
     expect(await outcome(here.tokens.adopt(GRANT))).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', retryable: true })
   })
 
-  it('when it was out of order, and a later login is stored, then the earlier one does not take its place', async () => {
+  it('when the store was unavailable, and a later login is stored, then the earlier login does not replace it', async () => {
     const { here, there, breakDown } = fleet()
     breakDown(true)
     await here.tokens.adopt(GRANT)
@@ -113,7 +113,7 @@ describe('given tokens that are adopted, and a shared store', () => {
     expect(await there.tokens.getAccessToken()).toBe('access-1')
   })
 
-  it('when it is out of order once more, then the earlier login has been forgotten', async () => {
+  it('when the store is unavailable once more, then the earlier login is not used again', async () => {
     const { clock, here, breakDown } = fleet()
     breakDown(true)
     await here.tokens.adopt(GRANT)
@@ -126,7 +126,7 @@ describe('given tokens that are adopted, and a shared store', () => {
     expect(presentedBy(here)).toEqual([undefined])
   })
 
-  it('when they are adopted and forgotten at once while it is out of order, then they stay forgotten', async () => {
+  it('when they are adopted and reset at once while the store is unavailable, then they are not restored', async () => {
     const { clock, here, there, breakDown } = fleet()
     breakDown(true)
     await Promise.all([here.tokens.adopt(GRANT), outcome(here.tokens.reset())])
@@ -139,7 +139,7 @@ describe('given tokens that are adopted, and a shared store', () => {
     expect(await there.tokens.getAccessToken()).toBe('access-2')
   })
 
-  it('when its answer is lost, and another process has renewed them since, then they are not stored a second time', async () => {
+  it("when the store's response is lost, and another process has renewed them since, then they are not stored a second time", async () => {
     const { clock, here, there, answers } = fleet()
     answers(false)
     const adopted = here.tokens.adopt(GRANT)
@@ -153,7 +153,7 @@ describe('given tokens that are adopted, and a shared store', () => {
     expect([...here.told.suspicious, ...there.told.suspicious]).toEqual([])
   })
 
-  it('when its answer is lost, and they are renewed without it, then it is told of the new ones', async () => {
+  it("when the store's response is lost, and they are renewed without it, then the store receives the new tokens", async () => {
     const { clock, here, breakDown, answers } = fleet()
     answers(false)
     const adopted = here.tokens.adopt(GRANT)
@@ -167,7 +167,7 @@ describe('given tokens that are adopted, and a shared store', () => {
     expect(presentedBy(here)).toEqual(['theirs', 'refresh-1'])
   })
 
-  it('when it is out of order, and the API rejects them when it is back, then they are replaced', async () => {
+  it('when the store is unavailable, and the API rejects them when it is back, then they are replaced', async () => {
     const { here, breakDown } = fleet()
     breakDown(true)
     await here.tokens.adopt(GRANT)
@@ -176,7 +176,7 @@ describe('given tokens that are adopted, and a shared store', () => {
     expect(presentedBy(here)).toEqual(['theirs'])
   })
 
-  it('when the service rejects the refresh token of the earlier login after that, then the new one is presented all the same', async () => {
+  it("when the service rejects the earlier login's refresh token after that, then the new one is presented anyway", async () => {
     const { clock, here, breakDown } = fleet()
     await here.tokens.adopt(GRANT)
     const refusal = held(failing(401))
@@ -192,7 +192,7 @@ describe('given tokens that are adopted, and a shared store', () => {
     expect(presentedBy(here)).toEqual(['theirs', 'of the later login'])
   })
 
-  it('when it is out of order and must not be, then it is told of the tokens that serve here when it is back', async () => {
+  it("when the store is unavailable under onUnavailable: 'fail', then it receives the tokens in use here when it is back", async () => {
     const { here, breakDown } = fleet({ onUnavailable: 'fail' })
     breakDown(true)
     await outcome(here.tokens.adopt(GRANT))
@@ -206,10 +206,10 @@ describe('given a login that the store has not confirmed', () => {
   type World = ReturnType<typeof fleet>
 
   it.each<[string, string, (world: World, isWell: boolean) => void, (string | undefined)[]]>([
-    ['its answer is lost', 'it is not stored again', ({ answers }, isWell) => answers(isWell), [undefined]],
+    ['the response is lost', 'it is not stored again', ({ answers }, isWell) => answers(isWell), [undefined]],
     [
-      'the store is out of order',
-      'it goes on: it is in no record (F361)',
+      'the store is unavailable',
+      'the login continues, because it is in no record (F361)',
       ({ breakDown }, isWell) => breakDown(!isWell),
       ['theirs'],
     ],
@@ -228,7 +228,7 @@ describe('given a login that the store has not confirmed', () => {
 })
 
 describe('given a source that needs a user to log in, and a shared store (F159)', () => {
-  /** A person has logged in in another process, and this process has no token yet. */
+  /** A user has logged in in another process, and this process has no token yet. */
   async function loggedIn(options: SharedStoreOptions = {}) {
     const world = fleet(options)
     await world.there.tokens.adopt(GRANT)
@@ -236,7 +236,7 @@ describe('given a source that needs a user to log in, and a shared store (F159)'
   }
 
   it.each(['private', 'fail'] as const)(
-    'when the store is out of order (%s), then nobody is sent to log in, and the login serves when the store is back',
+    'when the store is unavailable (%s), then no user is sent to log in, and the login works when the store is back',
     async (onUnavailable) => {
       const { clock, here, breakDown } = await loggedIn({ onUnavailable })
       breakDown(true)
@@ -250,7 +250,7 @@ describe('given a source that needs a user to log in, and a shared store (F159)'
     },
   )
 
-  it('when the store is back and holds no login, then a login is asked for', async () => {
+  it('when the store is back and holds no login, then a login is required', async () => {
     const { clock, start, breakDown } = fleet()
     const { tokens } = start(new LoginSource({ pairs: true }))
     breakDown(true)

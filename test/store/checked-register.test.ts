@@ -8,7 +8,7 @@ import { settle } from '../support/watched-clock.ts'
 
 type Own = Partial<Record<keyof TokenRegister, unknown>>
 
-/** A manager on a register that somebody wrote, and a second one. */
+/** A manager on a custom register, and a second one. */
 function start(own: (inner: MemoryRegister) => Own, options: Partial<TokenManagerOptions> = {}) {
   const clock = manualClock()
   const inner = new MemoryRegister(clock)
@@ -36,25 +36,25 @@ const NOW = 'now of read(key) must be epoch ms, got'
 const EPOCH = 'epoch of read(key) must be a string or undefined, got'
 const REPLACED = 'replace(…) must return true or false, got'
 
-describe('given a register of the user, with an answer that is wrong', () => {
+describe('given a custom register with an invalid result', () => {
   it.each<[string, string, (inner: MemoryRegister) => Own]>([
-    ['read gives null', `${FORM} null`, () => ({ read: async () => null })],
-    ['read gives nothing', `${FORM} undefined`, () => ({ read: async () => undefined })],
-    ['read gives the text alone', `${FORM} string`, () => ({ read: async () => '{}' })],
+    ['read returns null', `${FORM} null`, () => ({ read: async () => null })],
+    ['read returns undefined', `${FORM} undefined`, () => ({ read: async () => undefined })],
+    ['read returns a bare string', `${FORM} string`, () => ({ read: async () => '{}' })],
     ['value is null', `${VALUE} null`, reading({ value: null })],
     ['value is a Buffer', `${VALUE} object`, reading({ value: Buffer.from('{}') })],
     ['now is missing', `${NOW} undefined`, reading({ now: undefined })],
     ['now is NaN', `${NOW} NaN`, reading({ now: NaN })],
-    ['now is endless', `${NOW} Infinity`, reading({ now: Infinity })],
+    ['now is infinite', `${NOW} Infinity`, reading({ now: Infinity })],
     ['now is a bigint', `${NOW} bigint`, reading({ now: 1n })],
     ['now is a Date', `${NOW} object`, reading({ now: new Date() })],
-    ['now is a text', `${NOW} string`, reading({ now: '1767225600000' })],
+    ['now is a string', `${NOW} string`, reading({ now: '1767225600000' })],
     ['epoch is a number', `${EPOCH} number`, reading({ epoch: 7 })],
-    ['replace gives nothing', `${REPLACED} undefined`, () => ({ replace: async () => undefined })],
-    ['replace gives a count', `${REPLACED} number`, () => ({ replace: async () => 0 })],
-    ['replace gives a result', `${REPLACED} object`, () => ({ replace: async () => ({ rowCount: 0 }) })],
+    ['replace returns undefined', `${REPLACED} undefined`, () => ({ replace: async () => undefined })],
+    ['replace returns a count', `${REPLACED} number`, () => ({ replace: async () => 0 })],
+    ['replace returns a result', `${REPLACED} object`, () => ({ replace: async () => ({ rowCount: 0 }) })],
     [
-      'read throws at once',
+      'read throws synchronously',
       'the register threw TypeError',
       () => ({ read: () => (undefined as unknown as Map<string, string>).get('') }),
     ],
@@ -64,15 +64,15 @@ describe('given a register of the user, with an answer that is wrong', () => {
       () => ({ read: () => Promise.reject(new Error('s3cret')) }),
     ],
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a register may reject with anything
-    ['read rejects with nothing', 'the client failed', () => ({ read: () => Promise.reject() })],
-  ])('when %s, then the event says so, and no token call is made', async (_, reason, own) => {
+    ['read rejects without a reason', 'the client failed', () => ({ read: () => Promise.reject() })],
+  ])('when %s, then the event says so, and no token request is made', async (_, reason, own) => {
     const { tokens, told, source, inner } = start(own)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
     expect(told.storeUnavailable).toEqual([{ message: `The shared token store is unavailable (${reason})` }])
     expect([source.calls, inner.values.size]).toEqual([[], 0])
   })
 
-  it('when a count comes late, then it counts for nothing', async () => {
+  it('when a count arrives late, then it is ignored', async () => {
     const { tokens, second, clock } = start((inner) => ({
       async replace(...given: Parameters<TokenRegister['replace']>) {
         await new Promise<void>((resolve) => clock.setTimer(resolve, 2_000))
@@ -86,8 +86,8 @@ describe('given a register of the user, with an answer that is wrong', () => {
   })
 })
 
-describe('given a register of the user without promises', () => {
-  it('when it answers at once, then two managers share tokens, and no timer of it remains', async () => {
+describe('given a custom register without promises', () => {
+  it('when it returns synchronously, then two managers share tokens, and none of its timers remains', async () => {
     const { tokens, second, source, clock } = start(() => {
       let stands: string | undefined
       return {
@@ -104,7 +104,7 @@ describe('given a register of the user without promises', () => {
   })
 })
 
-describe('given a register of the user that cannot watch', () => {
+describe('given a custom register that cannot watch', () => {
   it.each<[string, () => unknown]>([
     [
       'throws',
@@ -112,7 +112,7 @@ describe('given a register of the user that cannot watch', () => {
         throw new Error('no channel')
       },
     ],
-    ['gives no way to stop', () => undefined],
+    ['returns no stop function', () => undefined],
     ['is async', () => Promise.resolve()],
     ['rejects', () => Promise.reject(new Error('no channel'))],
   ])('when its watch %s, then a waiting owner polls', async (_, watch) => {
@@ -128,14 +128,14 @@ describe('given a register of the user that cannot watch', () => {
     expect([await first, await waiting]).toEqual(['access-1', 'access-1'])
   })
 
-  it('when its watch is no function, then it is rejected', () => {
+  it('when its watch is not a function, then it is rejected', () => {
     expect(() => start(() => ({ watch: 'yes' }))).toThrow(
       new TypeError('register.watch must be a function, got string'),
     )
   })
 })
 
-describe('given a database that keeps nothing for ever', () => {
+describe('given a database that expires every record', () => {
   it('when a suspicion stops the account, then the stop is stored for a hundred years', async () => {
     const kept: number[] = []
     const { tokens, source, clock } = start(
@@ -155,15 +155,15 @@ describe('given a database that keeps nothing for ever', () => {
   })
 })
 
-describe('given a register that tells how many steps its client serves at once', () => {
-  it.each([0, -1, 1.5, NaN, '3', null])('when that is %p, then sharedStore names the member', (capacity) => {
+describe('given a register that states how many steps its client runs at once', () => {
+  it.each([0, -1, 1.5, NaN, '3', null])('when that is %p, then sharedStore rejects it by name', (capacity) => {
     const register = Object.assign(new MemoryRegister(), { capacity: capacity as never })
     expect(() => sharedStore(register)).toThrow(
       /^register\.capacity must be a whole number from 1, or undefined, got (number|string|null)$/,
     )
   })
 
-  it('when that is one, then no step is sent before the last one is answered (F296)', async () => {
+  it('when that is one, then no step is sent before the response to the previous one (F296)', async () => {
     let [inFlight, most] = [0, 0]
     class One extends MemoryRegister {
       readonly capacity = 1

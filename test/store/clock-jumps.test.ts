@@ -6,7 +6,7 @@ import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { twoOwners } from '../support/two-owners.ts'
 
-/** Two managers of one machine, whose wall clock is that of the register. The refresh of the first one is in flight. */
+/** Two managers on one machine, whose wall clock is that of the register. The refresh of the first is in flight. */
 async function refreshing(needsLogin: boolean) {
   const clock = manualClock()
   const register = new MemoryRegister(clock)
@@ -23,12 +23,12 @@ async function refreshing(needsLogin: boolean) {
   return { clock, register, source, owner, b, served }
 }
 
-describe('given a refresh in flight, and another owner of the same machine', () => {
+describe('given a refresh in flight, and another owner on the same machine', () => {
   it.each([
     ['a login', true],
     ['a service account', false],
   ])(
-    'when the wall clock goes ahead, or the machine sleeps, then the lease does not end, and there is one exchange (F353, %s)',
+    'when the wall clock jumps ahead, or the machine sleeps, then the lease does not expire, and there is one exchange (F353, %s)',
     async (_, needsLogin) => {
       const { clock, source, b, served } = await refreshing(needsLogin)
       clock.stepWall(20_000)
@@ -38,7 +38,7 @@ describe('given a refresh in flight, and another owner of the same machine', () 
     },
   )
 
-  it('when it goes ahead by more than a token lives, then the next pair is refreshed, too, and no refresh token is presented twice (F353)', async () => {
+  it('when it jumps ahead by more than a token lifetime, then the next token set is refreshed, too, and no refresh token is presented twice (F353)', async () => {
     const { clock, source, b, served } = await refreshing(true)
     clock.stepWall(3_600_000)
     const asked = outcome(b.tokens.getAccessToken())
@@ -47,14 +47,14 @@ describe('given a refresh in flight, and another owner of the same machine', () 
     expect(source.calls.map(({ refreshToken }) => refreshToken)).toEqual(['refresh-0', 'refresh-1'])
   })
 
-  it('when the other one starts after the jump, then the lease counts as expired: that owner has seen no time pass (F353)', async () => {
+  it('when the other owner starts after the jump, then the lease counts as expired, because that owner has seen no time pass (F353)', async () => {
     const { clock, register } = await refreshing(false)
     clock.stepWall(3_600_000)
     const { here } = twoOwners(register, clock)
     expect(await here.acquire('later', 0, 15_000)).not.toMatchObject({ kind: 'busy' })
   })
 
-  it('when the owner in whose claim the clock jumps is dead, then the other one waits once for the whole claim, and no longer (F353)', async () => {
+  it('when the owner of the lease is dead and the clock jumps, then the other owner waits for one whole lease, and no longer (F353)', async () => {
     const clock = manualClock()
     const register = new MemoryRegister(clock)
     const { here, there } = twoOwners(register, clock)
@@ -67,7 +67,7 @@ describe('given a refresh in flight, and another owner of the same machine', () 
     expect(await there.acquire('other', 0, 15_000)).toMatchObject({ kind: 'granted' })
   })
 
-  it('when the clock jumps while the register is read, then the lease does not end, either (F353)', async () => {
+  it('when the clock jumps while the register is read, then the lease does not expire either (F353)', async () => {
     const clock = manualClock()
     const register = new MemoryRegister(clock)
     const { here, there } = twoOwners(register, clock)
@@ -80,7 +80,7 @@ describe('given a refresh in flight, and another owner of the same machine', () 
     expect(await there.acquire('other', 0, 15_000)).toMatchObject({ kind: 'busy', remainingMs: 15_000 })
   })
 
-  it('when the clock drifts by less than a jump, then the lease ends as it should (F353)', async () => {
+  it('when the clock drifts by less than a jump, then the lease expires as usual (F353)', async () => {
     const clock = manualClock()
     const { here, there } = twoOwners(new MemoryRegister(clock), clock)
     await here.acquire('here', 0, 15_000)

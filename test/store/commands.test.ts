@@ -11,7 +11,7 @@ import { describeSharedRedis, redisOfSuite } from '../support/redis-server.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** Counts the commands to the server. `idle` waits until the server has answered all of them, while time stands still. */
+/** Counts the commands to the server. `idle` waits until the server has responded to all of them, while virtual time stands still. */
 class Traffic {
   commands = 0
   #inFlight = 0
@@ -61,7 +61,7 @@ function commandFigures(create: (clock: ManualClock, traffic: Traffic) => TokenS
     expect(await counted(() => second.replaceAccessToken('access-1'))).toBeLessThanOrEqual(3)
   })
 
-  it('when a process waits for another, then it asks at most three times and four times a second', async () => {
+  it('when a process waits for another, then it sends at most three commands and four a second', async () => {
     const { process, source, advance, counted, traffic } = start()
     const answer = held(() => source.grant())
     source.script.push(answer.answer)
@@ -82,7 +82,7 @@ function commandFigures(create: (clock: ManualClock, traffic: Traffic) => TokenS
     expect(await waiting).toBe('access-1')
   })
 
-  it('when nobody asks for a token any more, then nothing is sent', async () => {
+  it('when no caller needs a token any more, then nothing is sent', async () => {
     const { process, advance, counted } = start()
     const fleet = [process(), process(), process()]
     for (const one of fleet) await one.getAccessToken()
@@ -92,17 +92,17 @@ function commandFigures(create: (clock: ManualClock, traffic: Traffic) => TokenS
   })
 }
 
-describeSharedRedis('given what a shared token costs Redis', () => {
+describeSharedRedis('given the commands that a shared token costs in Redis', () => {
   const command = redisOfSuite()
   let runs = 0
   commandFigures((clock, traffic) => {
-    // Each test has a clock of its own, so it gets a prefix of its own.
+    // Each test has its own clock, so it gets its own prefix.
     const prefix = `figures-${process.pid}-${clocks.get(clock) ?? (clocks.set(clock, (runs += 1)), runs)}`
     return redisStore({ client: redisOnClock(traffic.counted(command), clock), prefix })
   })
 })
 
-describeSharedPostgres('given what a shared token costs PostgreSQL', () => {
+describeSharedPostgres('given the commands that a shared token costs in PostgreSQL', () => {
   const world = new PostgresWorld()
   const pools = new WeakMap<ManualClock, ReturnType<typeof world.pool>>()
   commandFigures((clock, traffic) => {

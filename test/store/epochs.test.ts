@@ -23,8 +23,8 @@ function start(epoch: string | null | undefined) {
   return { register, ...owners, told: () => told.filter(([kind]) => kind !== 'tokens-unencrypted') }
 }
 
-describe('given a register that may not tell its epoch', () => {
-  it('when an owner reads it again and again, then that is told once for each owner (F235)', async () => {
+describe('given a register that may not report its epoch', () => {
+  it('when an owner reads it repeatedly, then that is reported once per owner (F235)', async () => {
     const { here, there, told } = start(null)
     for (let n = 0; n < 3; n += 1) await here.check?.(0)
     expect(told()).toEqual([UNKNOWN])
@@ -32,7 +32,7 @@ describe('given a register that may not tell its epoch', () => {
     expect(told()).toEqual([UNKNOWN, UNKNOWN])
   })
 
-  it('when it could tell it before, then it is told when it no longer can', async () => {
+  it('when the register stops reporting its epoch, then that is reported', async () => {
     const { register, here, told } = start('one')
     await here.check?.(0)
     register.epoch = null
@@ -40,7 +40,7 @@ describe('given a register that may not tell its epoch', () => {
     expect(told()).toEqual([UNKNOWN])
   })
 
-  it.each([undefined, 'one'])('when its epoch is %s, then nothing is told', async (epoch) => {
+  it.each([undefined, 'one'])('when its epoch is %s, then nothing is reported', async (epoch) => {
     const { here, told } = start(epoch)
     await here.check?.(0)
     expect(told()).toEqual([])
@@ -56,7 +56,7 @@ describe('given a record that was written in another epoch of the register', () 
     ['has no refresh token', false, (world) => stored(world, { ...TOKENS, refreshToken: undefined } as never)],
     ['has no tokens', false, ({ acquire }) => acquire()],
     [
-      'has a refresh token that the service refused',
+      'has a refresh token that the service rejected',
       false,
       async (world) => {
         const { version } = await stored(world)
@@ -71,7 +71,7 @@ describe('given a record that was written in another epoch of the register', () 
         return world.here.release(await world.acquire(version), { fate: 'doubtful' })
       },
     ],
-  ])('when it %s, then it is told that it may have been used: %s (F236)', async (_, isTold, write) => {
+  ])('when it %s, then it is reported as possibly used: %s (F236)', async (_, isTold, write) => {
     const world = start('one')
     await write(world)
     await world.there.check?.(0)
@@ -81,7 +81,7 @@ describe('given a record that was written in another epoch of the register', () 
     expect(world.told()).toEqual(isTold ? [RESTORED] : [])
   })
 
-  it('when the register told no epoch then, or tells none now, then nothing is told', async () => {
+  it('when the register reported no epoch then, or reports none now, then nothing is reported', async () => {
     const before = start(undefined)
     await stored(before)
     before.register.epoch = 'one'
@@ -94,8 +94,8 @@ describe('given a record that was written in another epoch of the register', () 
   })
 })
 
-describe('given an exchange whose pair was stored, and whose owner heard no answer', () => {
-  it('when an older copy of the record is put back before it stores the token set again, then its refresh token is in doubt (F236)', async () => {
+describe('given an exchange whose token set was stored, but whose owner received no response', () => {
+  it('when an older copy of the record is restored before the owner stores the token set again, then its refresh token is in doubt (F236)', async () => {
     const world = start('one')
     const { register, here, there } = world
     const claim = await world.acquire()
@@ -121,12 +121,12 @@ describe('given an exchange whose pair was stored, and whose owner heard no answ
   })
 })
 
-describe('given a login that was stored, and whose owner heard no answer', () => {
+describe('given a login that was stored, but whose owner received no response', () => {
   const LOGIN = { ...TOKENS, loginId: 'login-1' }
 
   it.each<[string, string | undefined, boolean]>([
     ['in another epoch', 'two', false],
-    ['where the epoch is no longer known', undefined, true],
+    ['when the epoch is no longer known', undefined, true],
     ['in the same epoch, from an older copy', 'one', true],
   ])('when it stores the login again %s (%s), then its refresh token may be presented: %s (F236)', async (...row) => {
     const [, epoch, presentable] = row

@@ -6,7 +6,7 @@ import { outcome } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 
 const MINUTE = 60_000
-/** So that no two instants are a whole number of ms apart. */
+/** So that no two instants differ by a whole number of ms. */
 const GOLDEN = 0.6180339887
 
 /** A register that can be unreachable. */
@@ -18,7 +18,7 @@ class Register extends MemoryRegister {
   }
 }
 
-/** Processes of one account, each with a store object of its own, and a service that accepts so many token requests a minute. */
+/** Processes of one account, each with its own store object, and a service that accepts a limited number of token requests a minute. */
 function start(count: number, { perMinute = Infinity, lifetimeMs = 60 * MINUTE } = {}) {
   const clock = manualClock()
   const register = new Register(clock)
@@ -44,7 +44,7 @@ function start(count: number, { perMinute = Infinity, lifetimeMs = 60 * MINUTE }
     const { value } = [...register.values.values()][0]!
     return (JSON.parse((JSON.parse(value) as { box: string }).box) as { owners?: number }).owners ?? 0
   }
-  /** In 20 s each process is asked for a token. @param together So many are asked at once. */
+  /** Every process needs a token within 20 s. @param together The number of processes that need one at once. */
   const askAll = async (together = 1) => {
     const answers: Promise<unknown>[] = []
     for (let n = 0; n < count; n += together) {
@@ -62,19 +62,19 @@ describe('given 2 000 processes of one account, and a service that accepts 70 to
     await askAll()
     await clock.advance(55 * MINUTE)
     await askAll()
-    // Twice in the lifetime of a token: half of the count before still stands.
+    // Twice per token lifetime: half of the previous count is still included.
     expect([calls.length, Math.round(counted() / 1_000)]).toEqual([2, 3])
     await clock.advance(54 * MINUTE)
     const awayAt = clock.monotonicNow()
     register.isAway = true
     while (clock.monotonicNow() < awayAt + 700_000) await askAll(20)
     expect(calls.length - 2).toBeLessThanOrEqual(1.5 * 70 * (700 / 60))
-    // Whoever waits for a turn is served as soon as the store is back.
+    // Waiting processes get a token as soon as the store is back.
     register.isAway = false
     calls.length = 0
     await askAll(20)
     expect((await (await askAll(20))()).filter((answer) => typeof answer !== 'string')).toEqual([])
-    // The service may throttle the first one.
+    // The service may throttle the first call.
     expect(calls.length).toBeLessThanOrEqual(5)
   }, 600_000)
 })

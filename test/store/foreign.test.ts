@@ -6,7 +6,7 @@ import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { person } from '../../src/login/index.ts'
 
-/** A person must log in. */
+/** A user must log in. */
 class LoginSource extends ScriptedSource {
   readonly login = person
 
@@ -15,7 +15,7 @@ class LoginSource extends ScriptedSource {
   }
 }
 
-/** A record that a newer release wrote stands in the register. */
+/** The register holds a record that a newer release wrote. */
 async function start(onUnavailable: SharedStoreOptions['onUnavailable'], source: ScriptedSource) {
   const clock = manualClock()
   const register = new MemoryRegister(clock)
@@ -37,7 +37,7 @@ async function start(onUnavailable: SharedStoreOptions['onUnavailable'], source:
 describe.each(['private', 'fail'] as const)(
   'given a record of a newer release, and a store that is %s',
   (onUnavailable) => {
-    it('when only a user can obtain, then nobody is sent to log in, and the record is left alone (F143)', async () => {
+    it('when only a user can obtain, then no user is sent to log in, and the record is left alone (F143)', async () => {
       const { tokens, source, clock, stands, mend, told } = await start(onUnavailable, new LoginSource({ pairs: true }))
       const asked = outcome(tokens.getAccessToken({ maxWaitMs: 5_000 }))
       await clock.advance(5_000)
@@ -49,7 +49,7 @@ describe.each(['private', 'fail'] as const)(
       expect(await tokens.getAccessToken()).toBe('access-1')
     })
 
-    it('when this process can obtain, then it has tokens of its own, and the record is left alone (F143)', async () => {
+    it('when this process can obtain, then it has its own tokens, and the record is left alone (F143)', async () => {
       const { tokens, source, clock, stands } = await start(onUnavailable, new ScriptedSource({ pairs: true }))
       const asked = tokens.getAccessToken()
       await clock.advance(2_000)

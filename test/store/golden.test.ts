@@ -51,7 +51,7 @@ const STATES: Record<string, RecordState> = {
   'a rest without an end': { ...BASE, rest: { ...REST, ms: null } },
 }
 
-/** Writes the golden records of the schema that this release writes, if there are none yet: run it once when the number is raised. */
+/** Writes the golden records of this release's schema, if there are none yet: run it once when the schema number is raised. */
 async function writeMissing(): Promise<void> {
   const { schema } = JSON.parse(await textOf(BASE, KEY, OPEN)) as { schema: number }
   const file = `${FOLDER}/records-schema-${schema}.json`
@@ -62,7 +62,7 @@ async function writeMissing(): Promise<void> {
   writeFileSync(file, `${JSON.stringify(golden, undefined, 2)}\n`)
 }
 
-/** Each path of a state, and what it holds. */
+/** Each path of a state, and its value. */
 const pathsOf = (value: object, path = ''): [string, string][] =>
   Object.entries(value).flatMap(([name, one]: [string, unknown]): [string, string][] => [
     [`${path}${name}`, one === null ? 'null' : typeof one],
@@ -70,8 +70,8 @@ const pathsOf = (value: object, path = ''): [string, string][] =>
   ])
 const goldenOf = (file: string) => JSON.parse(readFileSync(`${FOLDER}/${file}`, 'utf8')) as Golden[]
 
-describe('given the records that the releases have written (F297)', () => {
-  it('when this release reads them, open and sealed, then all of their members come back', async () => {
+describe('given the records that earlier releases have written (F297)', () => {
+  it('when this release reads them, open and sealed, then all of their members are restored', async () => {
     await writeMissing()
     const files = readdirSync(FOLDER).filter((name) => name.startsWith('records-schema-'))
     expect(files).toContain('records-schema-2.json')
@@ -82,12 +82,12 @@ describe('given the records that the releases have written (F297)', () => {
       }
   })
 
-  it('when this release writes, then the shape is the one of its number: whoever changes a member that is there raises the number', async () => {
+  it('when this release writes, then the shape is the one of its schema number: changing a member requires a new number', async () => {
     const { schema } = JSON.parse(await textOf(BASE, KEY, OPEN)) as { schema: number }
     const golden = goldenOf(`records-schema-${schema}.json`)
     for (const { name, state } of golden)
       expect(pathsOf(JSON.parse(JSON.stringify(STATES[name])) as object)).toEqual(pathsOf(state))
-    // What a member holds is checked as it was: of another kind it makes the record unreadable.
+    // The kind of each value is still checked: a wrong kind makes the record unreadable.
     for (const { open, state } of golden)
       for (const path of Object.keys(Object.fromEntries(pathsOf(state)))) {
         const changed = JSON.parse(JSON.stringify(state)) as Record<string, unknown>

@@ -7,7 +7,7 @@ import { MemoryRegister } from '../support/memory-register.ts'
 import { manage, ScriptedSource } from '../support/managed.ts'
 import { type ManualClock, manualClock } from '../../src/testing/manual-clock.ts'
 
-/** A register that gives no answer while it is silent. */
+/** A register that does not respond while it is silent. */
 class Register extends MemoryRegister {
   isSilent = false
 
@@ -23,7 +23,7 @@ class Register extends MemoryRegister {
 const GAPS = [300, 1_000, 3_000, 8_000, 20_000]
 const STEP_MS = 100
 
-/** A login that is stored, in another process too. Its access token has ended. */
+/** A login that is stored, and used by another process too. Its access token has expired. */
 async function asleep(onUnavailable: SharedStoreOptions['onUnavailable'], clock: ManualClock, seed = 1) {
   const register = new Register(clock)
   const source = Object.assign(new ScriptedSource({ pairs: true }), { login: person })
@@ -34,7 +34,7 @@ async function asleep(onUnavailable: SharedStoreOptions['onUnavailable'], clock:
   return { register, ...managed }
 }
 
-/** Asks ten times a second while the store is silent for `gapMs`, and on. @returns How long after the store a request is served again, ms. */
+/** Sends ten requests a second while the store is silent for `gapMs`, and afterwards. @returns How long after the store's return a request succeeds, ms. */
 async function servedAfter(gapMs: number, onUnavailable: SharedStoreOptions['onUnavailable'], seed: number) {
   const clock = manualClock()
   const { register, tokens } = await asleep(onUnavailable, clock, seed)
@@ -60,15 +60,15 @@ async function servedAfter(gapMs: number, onUnavailable: SharedStoreOptions['onU
   return Infinity
 }
 
-describe('given a login whose access token has ended, and a store that is silent for a while', () => {
+describe('given a login whose access token has expired, and a store that is silent for a while', () => {
   it.each(GAPS.flatMap((gapMs) => (['private', 'fail'] as const).map((mode) => [gapMs, mode] as const)))(
-    'F352: when the gap takes %d ms, and owners go on %s, then requests are served at most 2 s after the store',
+    'F352: when the gap takes %d ms, and onUnavailable is %s, then requests succeed at most 2 s after the store is back',
     async (gapMs, mode) => {
       for (const seed of [1, 2, 3]) expect(await servedAfter(gapMs, mode, seed)).toBeLessThanOrEqual(2_000)
     },
   )
 
-  it('F352: when it cannot be asked, then the error names the store, and the next attempt comes after 1 to 2 s', async () => {
+  it('F352: when the store does not respond, then the error names the store, and the next attempt comes after 1 to 2 s', async () => {
     const clock = manualClock()
     const { register, tokens } = await asleep('private', clock)
     register.isSilent = true
@@ -80,7 +80,7 @@ describe('given a login whose access token has ended, and a store that is silent
     expect([restMs >= 1_000, restMs <= 2_000]).toEqual([true, true])
   })
 
-  it('F352: when the user logs in meanwhile, then this process refreshes these tokens by itself', async () => {
+  it('F352: when the user logs in during the outage, then this process refreshes these tokens by itself', async () => {
     const clock = manualClock()
     const { register, source, tokens } = await asleep('private', clock)
     register.isSilent = true
@@ -92,8 +92,8 @@ describe('given a login whose access token has ended, and a store that is silent
   })
 })
 
-describe('given a session that has no token, and a store that is silent', () => {
-  it('F352: when the service rejects it, then the store is missing, and the next attempt comes after 1 to 2 s', async () => {
+describe('given a session that has no token, and a silent store', () => {
+  it('F352: when the service rejects it, then the error names the store, and the next attempt comes after 1 to 2 s', async () => {
     const clock = manualClock()
     const register = new Register(clock)
     const source = Object.assign(new ScriptedSource(), { login: session })

@@ -9,7 +9,7 @@ const read = (value: string | undefined, begunAt: number, endedAt: number, epoch
   ...{ does: 'read', value, begunAt, endedAt },
   ...(epoch !== undefined && { epoch }),
 })
-/** @param replaced Undefined: no answer came. */
+/** @param replaced Undefined: there was no response. */
 function put(
   [expected, value]: readonly [string | undefined, string],
   replaced: boolean | undefined,
@@ -25,31 +25,31 @@ const history = (...given: Given[]): Step[] =>
 
 describe('given the history of a register', () => {
   it.each<[string, Given[]]>([
-    ['one step comes after the other', [put([undefined, 'a'], true, 1), read('a', 2, 3), put(['a', 'b'], true, 4)]],
-    ['a step is seen before it has ended', [put([undefined, 'a'], true, 1, 9), read('a', 2, 3), read('a', 4, 5)]],
-    ['a step is not seen before it has ended', [put([undefined, 'a'], true, 1, 9), read(undefined, 2, 3)]],
+    ['one step follows the other', [put([undefined, 'a'], true, 1), read('a', 2, 3), put(['a', 'b'], true, 4)]],
+    ['a step is visible before it has ended', [put([undefined, 'a'], true, 1, 9), read('a', 2, 3), read('a', 4, 5)]],
+    ['a step is not visible before it has ended', [put([undefined, 'a'], true, 1, 9), read(undefined, 2, 3)]],
     [
-      'two try the same, and one is told false',
+      'two try the same, and one returns false',
       [put([undefined, 'a'], true, 1, 9), put([undefined, 'b'], false, 2, 3)],
     ],
     [
-      'a step without an answer is executed late',
+      'a step without a response is executed late',
       [put([undefined, 'a'], undefined, 1), read(undefined, 2, 3), read('a', 50, 51)],
     ],
-    ['a step without an answer is never executed', [put([undefined, 'a'], undefined, 1), read(undefined, 50, 51)]],
+    ['a step without a response is never executed', [put([undefined, 'a'], undefined, 1), read(undefined, 50, 51)]],
     [
-      'only a step without an answer explains why another was told false',
+      'only a step without a response explains why another returned false',
       [
         ...[put([undefined, 'a'], true, 1), put(['a', 'x'], undefined, 2), put(['a', 'y'], undefined, 2)],
         ...[put(['a', 'b'], false, 3), put(['y', 'c'], false, 4)],
       ],
     ],
     [
-      'one step without an answer was executed after another',
+      'one step without a response was executed after another',
       [put([undefined, 'a'], undefined, 1), put(['a', 'b'], undefined, 2), read('b', 3, 4)],
     ],
     [
-      'a restore brings an older text back, in another epoch',
+      'a restore returns an older text, in another epoch',
       [
         ...[put([undefined, 'a'], true, 1, 1, 'one'), put(['a', 'b'], true, 2, 2, 'one'), read('b', 3, 4, 'one')],
         ...[read('a', 5, 6, 'two'), put(['b', 'c'], false, 7, 7, 'one'), put(['a', 'd'], true, 8, 8, 'two')],
@@ -72,7 +72,7 @@ describe('given the history of a register', () => {
       [put([undefined, 'a'], true, 1), put(['a', 'b'], true, 2, 9), put(['a', 'c'], true, 3, 9)],
     ],
     [
-      'two put a first text there',
+      'two write a first text',
       /returned true|found/,
       [put([undefined, 'a'], true, 1), put([undefined, 'b'], true, 3), read('b', 4, 5)],
     ],
@@ -82,22 +82,22 @@ describe('given the history of a register', () => {
       [put([undefined, 'a'], true, 1), put(['a', 'b'], true, 2), read('b', 3, 4), read('a', 5, 6)],
     ],
     [
-      'a text is read before anybody stores it',
+      'a text is read before it was stored',
       /found a text that did not stand there/,
       [read('a', 1, 2), put([undefined, 'a'], true, 3)],
     ],
     [
-      'a text is read that was refused',
+      'a text is read whose write was rejected',
       /found a text that was never stored/,
       [put([undefined, 'a'], true, 1), put(['x', 'b'], false, 2), read('b', 3, 4)],
     ],
     [
-      'what was told true is not there',
+      'a step returned true, but its text is missing',
       /found a text that did not stand there/,
       [put([undefined, 'a'], true, 1), put(['a', 'b'], true, 2), read('a', 3, 4)],
     ],
     [
-      'a step is told false for no reason',
+      'a step returned false for no reason',
       /returned false/,
       [put([undefined, 'a'], true, 1), put(['a', 'b'], false, 2), read('a', 3, 4)],
     ],
@@ -109,19 +109,19 @@ describe('given the history of a register', () => {
         ...[read('b', 5, 6, 'two')],
       ],
     ],
-  ])('when %s, then that is told, without any text', (_, flaw, given) => {
+  ])('when %s, then that is reported, without any text', (_, flaw, given) => {
     const found = unexplainedIn(history(...given))
     expect(found).toMatch(flaw)
   })
 
-  it('when steps of two keys are mixed, then each key is judged by itself', () => {
+  it('when steps of two keys are mixed, then each key is judged separately', () => {
     const [first, ...others] = history(put([undefined, 'a'], true, 1), read(undefined, 2, 3))
     expect(unexplainedIn([first!, ...others.map((step) => ({ ...step, key: 'another' }))])).toBeUndefined()
   })
 })
 
-describe('given a register that is recorded', () => {
-  it('when a step is not answered, then it is noted all the same', async () => {
+describe('given a recorded register', () => {
+  it('when a step has no response, then it is recorded anyway', async () => {
     const noted: Step[] = []
     let at = 0
     const inner = new MemoryRegister()

@@ -6,7 +6,7 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
 describe('given steps of a register that are executed late, or twice', () => {
-  /** Two processes on one register, which remembers each step that the first one has ever sent. */
+  /** Two processes on one register, which remembers each step that the first one has sent. */
   function start() {
     const clock = manualClock()
     const source = new ScriptedSource({ pairs: true })
@@ -32,7 +32,7 @@ describe('given steps of a register that are executed late, or twice', () => {
     }
   }
 
-  it('when all that a process has sent is executed again after a flush and a renewal of another, then nothing changes (F180)', async () => {
+  it('when all steps of a process are executed again after a flush and a renewal by another process, then nothing changes (F180)', async () => {
     const { source, register, sent, first, second, told } = start()
     await first.getAccessToken()
     await first.renew()
@@ -47,7 +47,7 @@ describe('given steps of a register that are executed late, or twice', () => {
     expect(told.flatMap(({ suspicious }) => suspicious)).toEqual([])
   })
 
-  it('when they are executed again under the lease of another, then that claim stands, and no spent pair comes back (F180)', async () => {
+  it('when they are executed again during the lease of another process, then that lease holds, and no spent token set returns (F180)', async () => {
     const { source, sent, first, second } = start()
     await first.getAccessToken()
     await first.renew()
@@ -64,8 +64,8 @@ describe('given steps of a register that are executed late, or twice', () => {
   })
 })
 
-describe('given a new token set, and a register that does not answer when it is stored', () => {
-  /** @param isExecuted Whether the register executes the step that it does not answer. */
+describe('given a new token set, and a register that does not respond when it is stored', () => {
+  /** @param isExecuted Whether the register executes the step without a response. */
   async function start(isExecuted: boolean) {
     const clock = manualClock()
     const register = new MemoryRegister(clock)
@@ -93,20 +93,20 @@ describe('given a new token set, and a register that does not answer when it is 
     return { clock, here, there }
   }
 
-  it.each([true, false])('when it is needed, then it is presented (executed: %s)', async (isExecuted) => {
+  it.each([true, false])('when it is due, then its refresh token is presented (executed: %s)', async (isExecuted) => {
     const { here, there } = await start(isExecuted)
     await here.tokens.renew()
     expect(here.source.calls.map(({ refreshToken }) => refreshToken)).toEqual([undefined, 'refresh-1'])
     expect(await there.tokens.getAccessToken()).toBe('access-2')
   })
 
-  it.each([true, false])('when the API refuses it, then it is replaced (executed: %s)', async (isExecuted) => {
+  it.each([true, false])('when the API rejects it, then it is replaced (executed: %s)', async (isExecuted) => {
     const { here } = await start(isExecuted)
     expect(await here.tokens.replaceAccessToken('access-1')).toBe('access-2')
     expect(here.source.kinds).toBe('obtain refresh')
   })
 
-  it('when another process has renewed since, then that stands', async () => {
+  it("when another process has renewed since, then that process's tokens are kept", async () => {
     const { clock, here, there } = await start(false)
     // Until the lease has expired.
     await clock.advance(15_000)
@@ -118,7 +118,7 @@ describe('given a new token set, and a register that does not answer when it is 
     expect(there.source.calls.at(-1)?.refreshToken).toBe('refresh-2')
   })
 
-  it('when the tokens are forgotten meanwhile, then they stay forgotten', async () => {
+  it('when the manager is reset before it is stored, then the tokens stay cleared', async () => {
     const { here, there } = await start(false)
     await here.tokens.reset()
     expect(await there.tokens.getAccessToken()).toBe('access-1')

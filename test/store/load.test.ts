@@ -6,7 +6,7 @@ import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** A register that answers each step after `latencyMs`, or not at all. */
+/** A register that responds to each step after `latencyMs`, or not at all. */
 class Slow extends MemoryRegister {
   latencyMs = 10
   isSilent = false
@@ -50,8 +50,8 @@ function start(accounts: number, options: SharedStoreOptions = {}) {
   return { clock, register, fleet, reports: () => fleet.flatMap(({ told }) => told.storeUnavailable) }
 }
 
-describe('given a thousand accounts in one process, that start at once', () => {
-  it('when the store is healthy, then fifty steps are in flight at most, no outage is told, and all records are stored (F238)', async () => {
+describe('given a thousand accounts in one process that start at once', () => {
+  it('when the store is healthy, then at most fifty steps are in flight, no outage is reported, and all records are stored (F238)', async () => {
     const { clock, register, fleet, reports } = start(1_000)
     const served = Promise.all(fleet.map(({ tokens }) => tokens.getAccessToken()))
     // 3 000 steps of 10 ms, up to 50 at once: longer than the limit of any step.
@@ -62,7 +62,7 @@ describe('given a thousand accounts in one process, that start at once', () => {
     expect(fleet.map(({ source }) => source.kinds)).toEqual(fleet.map(() => 'obtain'))
   })
 
-  it('when the store does not answer, then all are told after twice the limit of the first steps', async () => {
+  it('when the store does not respond, then all callers get an error after twice the limit of the first steps', async () => {
     const { clock, register, fleet, reports } = start(1_000, { onUnavailable: 'fail' })
     register.isSilent = true
     const told = Promise.all(fleet.map(({ tokens }) => outcome(tokens.getAccessToken())))
@@ -74,7 +74,7 @@ describe('given a thousand accounts in one process, that start at once', () => {
 })
 
 describe('given a store that has fallen silent', () => {
-  it('when an account goes on, then four steps wait at once, and each is forgotten after five seconds (F237)', async () => {
+  it('when the accounts keep trying, then at most four steps are pending, and each is abandoned after five seconds (F237)', async () => {
     const { clock, register, fleet } = start(20, { onUnavailable: 'fail' })
     register.isSilent = true
     const ask = () => Promise.all(fleet.map(({ tokens }) => outcome(tokens.reset())))
@@ -99,7 +99,7 @@ describe('given a store that has fallen silent', () => {
     }
   })
 
-  it('when it answers again, then it is in use again at once', async () => {
+  it('when it responds again, then it is used again at once', async () => {
     const { clock, register, fleet } = start(1, { onUnavailable: 'fail' })
     const [{ tokens }] = fleet as [(typeof fleet)[0]]
     register.isSilent = true
@@ -113,8 +113,8 @@ describe('given a store that has fallen silent', () => {
   })
 })
 
-describe('given a process that is too busy to read its answers', () => {
-  /** Answers one step for each turn of the loop, and keeps the loop busy. Each answer is there in time. */
+describe('given a process that is too busy to read its responses', () => {
+  /** Responds to one step per turn of the loop, and keeps the loop busy. Each response is in time. */
   class Queue extends MemoryRegister {
     readonly #next: (() => void)[] = []
 
@@ -142,7 +142,7 @@ describe('given a process that is too busy to read its answers', () => {
     }
   }
 
-  it('when forty owners of one account read their answers late, then no outage is told, and there is one token request (F238)', async () => {
+  it('when forty owners of one account read their responses late, then no outage is reported, and there is one token request (F238)', async () => {
     const register = new Queue()
     const source = new ScriptedSource({ pairs: true })
     const told: string[] = []
@@ -158,8 +158,8 @@ describe('given a process that is too busy to read its answers', () => {
   })
 })
 
-describe('given logins whose claims have timed out', () => {
-  it('when they claim again, then each of them has waited for a random time of one to two seconds (F295)', async () => {
+describe('given logins whose lease requests have timed out', () => {
+  it('when they try again, then each has waited for a random time of one to two seconds (F295)', async () => {
     const clock = manualClock()
     const register = new Slow(clock)
     register.isSilent = true

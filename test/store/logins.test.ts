@@ -20,7 +20,7 @@ const BOB = { accessToken: 'bob', accessLifetimeMs: 60_000, refreshToken: 'b', s
 const internals = (tokens: LoginManager) =>
   Reflect.get(tokens, Symbol.for('axios-evergreen.TokenManager')) as ManagerInternals
 
-describe('given a manager that follows its login in a store, and asks for nothing', () => {
+describe('given an idle manager that follows its login in a store', () => {
   const start = async (boundTo?: Promise<string>) => {
     const source = () => Object.assign(new LoginSource(), boundTo && { boundTo })
     const clock = manualClock()
@@ -34,13 +34,13 @@ describe('given a manager that follows its login in a store, and asks for nothin
   }
   const randomKey = () => crypto.getRandomValues(new Uint8Array(32))
 
-  it('when it begins to, then it learns who has logged in', async () => {
+  it('when it starts following, then it has the current login', async () => {
     const { other } = await start()
     expect([other.tokens.status().login, other.tokens.peekAccessToken()]).toEqual(['present', 'alice'])
     expect(other.source.calls).toEqual([])
   })
 
-  it('when the store does not answer its look, then it looks again, and learns who has logged in (F326)', async () => {
+  it('when its check fails, then it checks again, and has the current login (F326)', async () => {
     const clock = manualClock()
     const register = new WatchedRegister(clock)
     const one = manage(new LoginSource(), { store: sharedStore(register) }, clock)
@@ -54,7 +54,7 @@ describe('given a manager that follows its login in a store, and asks for nothin
     register.read = read
     await clock.advance(1_000)
     expect([other.tokens.status().login, other.tokens.peekAccessToken()]).toEqual(['present', 'alice'])
-    // It has been told: it asks no more.
+    // It knows the login, so it does not read again.
     let reads = 0
     register.read = (key) => ((reads += 1), read(key))
     await clock.advance(5_000)
@@ -62,7 +62,7 @@ describe('given a manager that follows its login in a store, and asks for nothin
     expect([reads, other.source.calls]).toEqual([0, []])
   })
 
-  it('when the look fails that waited for a login in flight, which does not come, then it looks again, too (F326)', async () => {
+  it('when the check fails that waited for a pending login without a result, then it checks again, too (F326)', async () => {
     const clock = manualClock()
     const register = new WatchedRegister(clock)
     const one = manage(new LoginSource(), { store: sharedStore(register) }, clock)
@@ -80,7 +80,7 @@ describe('given a manager that follows its login in a store, and asks for nothin
     expect(other.tokens.status().login).toBe('present')
   })
 
-  it('when nobody follows any more, then a look that failed is not made again', async () => {
+  it('when following has stopped, then a failed check is not repeated', async () => {
     const clock = manualClock()
     const register = new WatchedRegister(clock)
     let reads = 0
@@ -98,7 +98,7 @@ describe('given a manager that follows its login in a store, and asks for nothin
   it.each([
     ['its tokens are bearer tokens', undefined],
     ['its tokens are bound to a key', Promise.resolve('the-thumbprint-of-a-key')],
-  ])('when the person logs out elsewhere, and %s, then it hears that at once (F211)', async (_, boundTo) => {
+  ])('when the user logs out elsewhere, and %s, then the manager is notified at once (F211)', async (_, boundTo) => {
     const { one, other } = await start(boundTo)
     expect(other.tokens.peekAccessToken()).toBe('alice')
     await one.tokens.logout()
@@ -112,7 +112,7 @@ describe('given a manager that follows its login in a store, and asks for nothin
     expect([other.tokens.status().login, other.tokens.peekAccessToken()]).toEqual(['required', undefined])
   })
 
-  it('when another user logs in elsewhere, then it hears that before any request (F211)', async () => {
+  it('when another user logs in elsewhere, then the manager is notified before any request (F211)', async () => {
     const { one, other } = await start()
     await one.tokens.adopt(BOB)
     await settle()
@@ -120,7 +120,7 @@ describe('given a manager that follows its login in a store, and asks for nothin
     expect(other.tokens.peekAccessToken()).toBe('bob')
   })
 
-  describe('and that was asked for a token before anybody had logged in', () => {
+  describe('and that needed a token before any user had logged in', () => {
     const loggedInLater = async () => {
       const { clock, one, other } = await start()
       await one.tokens.logout()
@@ -131,14 +131,14 @@ describe('given a manager that follows its login in a store, and asks for nothin
       return { clock, other }
     }
 
-    it('when the user logs in elsewhere, then its status tells no error of before', async () => {
+    it('when the user logs in elsewhere, then its status shows no earlier error', async () => {
       const { other } = await loggedInLater()
       expect(other.tokens.peekAccessToken()).toBe('again')
       expect(other.tokens.status()).toMatchObject({ phase: 'fresh', login: 'present' })
       expect(other.tokens.status()).not.toHaveProperty('lastError')
     })
 
-    it('when the API then rejects the access token, then it refreshes, and the login goes on', async () => {
+    it('when the API then rejects the access token, then it refreshes, and the login continues', async () => {
       const { clock, other } = await loggedInLater()
       const replaced = other.tokens.replaceAccessToken('again')
       await clock.advance(2_000)
@@ -147,7 +147,7 @@ describe('given a manager that follows its login in a store, and asks for nothin
     })
   })
 
-  it('when it has stopped following, then it hears nothing', async () => {
+  it('when it has stopped following, then it receives no more changes', async () => {
     const { one, other, stop } = await start()
     stop()
     await one.tokens.logout()
@@ -166,20 +166,20 @@ describe('given a login in a store that may have lost writes', () => {
     await world.tokens.adopt(ALICE)
     register.epoch = 'second'
     await clock.advance(61_000)
-    // The owners first have time to write back what they have seen.
+    // The owners first have time to write back the tokens that they have seen.
     const asked = outcome(world.tokens.getAccessToken())
     await clock.advance(31_000)
     expect(await asked).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
     return world
   }
 
-  it('when it has lost nothing, then the login lives on (F198, F349)', async () => {
+  it('when nothing was lost, then the login continues (F198, F349)', async () => {
     const { source, tokens, told } = await start()
     expect(await tokens.getAccessToken()).toBe('access-1')
     expect([source.calls.map(({ refreshToken }) => refreshToken), told.suspicious]).toEqual([['a'], []])
   })
 
-  it('when the refresh token was used in what it has lost, then the login ends as lost, low (F198, F387)', async () => {
+  it('when the refresh token was used in the lost writes, then the login ends as lost, with low severity (F198, F387)', async () => {
     const { source, tokens, told } = await start()
     source.script.push(failing(401))
     expect(await outcome(tokens.getAccessToken())).toMatchObject({

@@ -10,7 +10,7 @@ import { StrictService } from '../support/strict-service.ts'
 const LIFETIME_MS = 60_000
 const NOTICE_MS = 30_000
 
-/** A register that may lose what was written since a moment. */
+/** A register that can lose all writes since a moment. */
 class Failing extends MemoryRegister {
   epochAt: number | undefined
   writes = 0
@@ -25,7 +25,7 @@ class Failing extends MemoryRegister {
     return replaced
   }
 
-  /** @returns puts back what stands there now, in another epoch */
+  /** @returns a function that restores the current content, in another epoch */
   snapshot(epoch: string | undefined = 'two') {
     const before = [...this.values]
     return () => {
@@ -62,7 +62,7 @@ async function start(epoch: string | undefined = 'one', renewal: Renewal = {}) {
   return { clock, register, service, owner, a, b, ended }
 }
 
-/** A renews, and the store loses that. */
+/** A renews, and the store loses that write. */
 async function lost(epoch?: string, newEpoch: string | undefined = 'two', renewal?: Renewal) {
   const world = await start(epoch, renewal)
   const restore = world.register.snapshot(newEpoch)
@@ -76,13 +76,13 @@ async function lost(epoch?: string, newEpoch: string | undefined = 'two', renewa
 const looks = ({ tokens }: Owner) => internalsOf(tokens)!.checkLogin!()
 const UNAVAILABLE = expect.objectContaining({ code: 'ERR_STORE_UNAVAILABLE' })
 
-describe('given a store that has lost the last pair of a login, which a live process has', () => {
+describe('given a store that has lost the last token set of a login, which a live process still has', () => {
   it.each([
     ['a failover', 'one', 'two'],
-    ['a copy that was put back in the same epoch', 'one', 'one'],
+    ['a restore in the same epoch', 'one', 'one'],
     ['a register without epochs', undefined, undefined],
   ])(
-    'when that process looks after %s, then all have that pair, and nobody presents the spent token (F349)',
+    'when that process checks after %s, then all processes have that token set, and the spent token is not presented (F349)',
     async (_, before, after) => {
       const { clock, service, a, b, ended } = await lost(before, after)
       await ended(looks(a))
@@ -92,7 +92,7 @@ describe('given a store that has lost the last pair of a login, which a live pro
     },
   )
 
-  it('when it claims, then the same (F349)', async () => {
+  it('when that process renews, then the result is the same (F349)', async () => {
     const { clock, service, a, b, ended } = await lost()
     await clock.advance(LIFETIME_MS - 15_000)
     const renewed = outcome(a.tokens.getAccessToken())
@@ -104,7 +104,7 @@ describe('given a store that has lost the last pair of a login, which a live pro
     expect(service.hasEnded).toBe(false)
   })
 
-  it('when the other one needs a token before it looks, then that one waits, is told until when, and is served as soon as the token set is back (F349)', async () => {
+  it('when the other process needs a token before that, then it waits, its error has retryAt, and it has a token once the token set is back (F349)', async () => {
     const { clock, service, a, b, ended } = await lost()
     await clock.advance(LIFETIME_MS - 15_000)
     const refused = await ended(b.tokens.getAccessToken(), 100)
@@ -115,7 +115,7 @@ describe('given a store that has lost the last pair of a login, which a live pro
     expect([service.presented, service.hasEnded]).toEqual([['refresh-0'], false])
   })
 
-  it('when the store has been read in the new epoch only, then the wait is one maxStalenessMs from then, and not longer (F349)', async () => {
+  it('when the store has been read in the new epoch only, then the wait is one maxStalenessMs from then, and no longer (F349)', async () => {
     const { clock, service, a, b, ended } = await lost()
     await a.tokens.close()
     await clock.advance(LIFETIME_MS)
@@ -123,12 +123,12 @@ describe('given a store that has lost the last pair of a login, which a live pro
     await clock.advance(NOTICE_MS)
     expect(await ended(b.tokens.getAccessToken())).toEqual(UNAVAILABLE)
     expect(service.presented).toEqual(['refresh-0'])
-    // Nobody has the token set any more.
+    // No process has the token set any more.
     expect(await ended(b.tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
     expect(service.presented).toEqual(['refresh-0', 'refresh-0'])
   })
 
-  it('when a third process has a newer pair still, then that is the one that stays (F349)', async () => {
+  it('when a third process has an even newer token set, then that one stays (F349)', async () => {
     const { clock, register, service, owner, a, b, ended } = await start()
     const restore = register.snapshot()
     const c = owner()
@@ -148,7 +148,7 @@ describe('given a store that has lost the last pair of a login, which a live pro
 })
 
 describe('given a store that has lost writes', () => {
-  it('when the record is gone, then nobody writes it back: somebody may have logged out (F349)', async () => {
+  it('when the record is gone, then no process writes it back, because a user may have logged out (F349)', async () => {
     const { register, a, ended } = await start()
     register.values.clear()
     register.epoch = 'two'
@@ -156,7 +156,7 @@ describe('given a store that has lost writes', () => {
     expect(register.values.size).toBe(0)
   })
 
-  it('when a process knows that the login had ended, then it has ended everywhere (F349)', async () => {
+  it('when one process has seen the login end, then it ends everywhere (F349)', async () => {
     const { register, owner, a, b, ended } = await start()
     const restore = register.snapshot()
     await ended(a.tokens.logout())
@@ -167,7 +167,7 @@ describe('given a store that has lost writes', () => {
     expect(await ended(owner().tokens.getAccessToken())).toMatchObject({ loginReason: 'logged-out' })
   })
 
-  it('when somebody has logged in since, then that login stays (F349)', async () => {
+  it('when a user has logged in since, then that login stays (F349)', async () => {
     const { clock, owner, a, ended } = await lost()
     const c = owner()
     await clock.advance(5_000)
@@ -176,7 +176,7 @@ describe('given a store that has lost writes', () => {
     expect(await ended(owner().tokens.getAccessToken())).toBe('bob-access')
   })
 
-  it('when the register tells when its epoch began, then the wait counts from that instant, and who comes later does not wait (F349)', async () => {
+  it('when the register reports when its epoch began, then the wait counts from that instant, and later processes do not wait (F349)', async () => {
     const { clock, register, service, b, ended } = await start()
     const restore = register.snapshot()
     await clock.advance(LIFETIME_MS / 4)
@@ -187,7 +187,7 @@ describe('given a store that has lost writes', () => {
     expect(service.presented).toEqual(['refresh-0'])
   })
 
-  it('when processes look and claim, then each login costs one more write, once (F349)', async () => {
+  it('when processes check and renew, then each login costs one additional write, once (F349)', async () => {
     const { clock, register, a, b, ended } = await start()
     register.snapshot()()
     const before = register.writes
@@ -198,7 +198,7 @@ describe('given a store that has lost writes', () => {
     expect(register.writes - before).toBe(3)
   })
 
-  it('when its clock is set back, then nobody waits for longer (F349)', async () => {
+  it('when its clock is set back, then no process waits longer (F349)', async () => {
     const { clock, register, b, ended } = await start()
     register.snapshot()()
     await ended(looks(b))

@@ -29,10 +29,10 @@ class Counted extends MemoryRegister {
 }
 
 describe('given five hundred owners of one account in one process, with one store', () => {
-  it('when all need a token at once, and again when it has ended, then two token requests are made, and nobody replaces in vain (F238)', async () => {
+  it('when all need a token at once, and again when it has expired, then two token requests are made, and no replace is in vain (F238)', async () => {
     const clock = manualClock()
     const register = new Counted(clock)
-    // Virtual time may pass while the threads of the crypto work. No step is late because of that.
+    // Virtual time may pass while the crypto threads work. No step is late because of that.
     const store = sharedStore(register, { commandTimeoutMs: 60_000 })
     const source = new ScriptedSource({ pairs: true, takesMs: 50 })
     const fleet = Array.from({ length: 500 }, () => manage(source, { store, random: () => 0 }, clock))
@@ -48,7 +48,7 @@ describe('given five hundred owners of one account in one process, with one stor
     await clock.advance(60_000)
     await ask()
     expect([source.kinds, fleet.flatMap(({ told }) => told.storeUnavailable)]).toEqual(['obtain refresh', []])
-    // One owner replaces, to claim and to settle, and no other tries.
+    // One owner replaces, to acquire and to release the lease. No other owner tries.
     expect(register.replaces).toBe(4)
   })
 })

@@ -9,7 +9,7 @@ import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts
 
 const COMMAND_TIMEOUT_MS = 250
 
-/** A service where an obtain ends the earlier session of the account. Its answers take time. */
+/** A service where an obtain ends the earlier session of the account. Its responses take time. */
 class OneSession implements TokenSource {
   readonly id = 'one-session'
   readonly #clock: ManualClock
@@ -41,7 +41,7 @@ class OneSession implements TokenSource {
     return { accessToken: `access-${this.#issued}`, refreshToken: this.#current, ...lifetimes }
   }
 
-  /** The request takes time, the service acts, the answer takes time. One answer of twenty is lost. */
+  /** The request takes time, the service acts, the response takes time. One response in twenty is lost. */
   async #answer(act: () => TokenGrant | undefined, signal: AbortSignal): Promise<TokenGrant> {
     await pause(this.#clock, 400 * this.#random())
     const grant = act()
@@ -60,7 +60,7 @@ class OneSession implements TokenSource {
 
 const pause = (clock: ManualClock, ms: number) => new Promise<void>((resolve) => void clock.setTimer(resolve, ms))
 
-/** One of ten steps takes up to four times its limit, one of twenty is executed but not answered, one of twenty is lost. */
+/** One step in ten takes up to four times its limit, one in twenty is executed without a response, one in twenty is lost. */
 function troubled(register: TokenRegister, clock: ManualClock, random: () => number): TokenRegister {
   const through = async <Value>(step: () => Promise<Value>): Promise<Value> => {
     const fate = random()
@@ -107,7 +107,7 @@ async function twoProcesses() {
 
 const evidenceOf = ({ told }: Managed) => told.suspicious.map(({ evidence }) => evidence)
 
-/** Runs four processes for fifteen minutes. @returns The evidence of all suspicions, served requests, and obtains. */
+/** Runs four processes for fifteen minutes. @returns The evidence of all suspicions, successful requests, and obtains. */
 async function run(seed: number, onUnavailable: SharedStoreOptions['onUnavailable']) {
   const random = dice(seed).random
   const clock = manualClock()
@@ -128,15 +128,15 @@ async function run(seed: number, onUnavailable: SharedStoreOptions['onUnavailabl
   return { evidence, served, obtains: service.obtains }
 }
 
-describe('given a service where an obtain ends earlier sessions, and a store that answers late or not at all', () => {
+describe('given a service where an obtain ends earlier sessions, and a store that responds late or not at all', () => {
   it.each(['fail', 'private'] as const)(
-    "when four processes share for fifteen minutes with onUnavailable: '%s', then no refusal is unexplained (F179)",
+    "when four processes share for fifteen minutes with onUnavailable: '%s', then every rejection is explained (F179)",
     async (onUnavailable) => {
       for (const seed of part([1, 2, 3], [1])) await expectExplained(seed, onUnavailable)
     },
   )
 
-  it('when processes obtain for themselves, then the rejection of a private token is explained, and so is the next of a shared one (F179)', async () => {
+  it('when processes obtain for themselves, then the rejection of a private token is explained, and so is the next one of a shared token (F179)', async () => {
     const { service, register, first, second, renewed } = await twoProcesses()
     register.isAway = true
     for (const process of [first, second, first]) await renewed(process)
@@ -149,7 +149,7 @@ describe('given a service where an obtain ends earlier sessions, and a store tha
     expect(service.refused).toBe(2)
   })
 
-  it('when a process has noticed nothing of it, then its rejection is explained all the same, and a later theft is not (F179)', async () => {
+  it('when a process has not noticed that, then its rejection is explained anyway, and a later theft is not (F179)', async () => {
     const { clock, service, register, first, second, renewed } = await twoProcesses()
     register.isAway = true
     await renewed(first)
@@ -166,10 +166,10 @@ describe('given a service where an obtain ends earlier sessions, and a store tha
     expect(evidenceOf(second)).toEqual(['concurrent-use', 'unexplained'])
   })
 
-  it('when the store stays away, then it is told again and again, and not any more once the manager is closed', async () => {
+  it('when the store stays away, then the manager keeps notifying it, until the manager is closed', async () => {
     const { clock, register, first, renewed } = await twoProcesses()
     register.isAway = true
-    // The manager tries to tell the store at once, and after each 3 s.
+    // The manager tries to notify the store at once, and then every 3 s.
     await renewed(first)
     const { reads } = register
     // Of the 5 s of the renewal, 2 have passed since the last attempt.

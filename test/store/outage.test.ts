@@ -10,7 +10,7 @@ import { settle } from '../support/watched-clock.ts'
 class Register extends MemoryRegister {
   isAway = true
   isReadOnly = false
-  /** Told of each write before its answer arrives. */
+  /** Called for each write before its response arrives. */
   beforeAnswer: (() => void) | undefined
 
   override read(key: string) {
@@ -46,7 +46,7 @@ describe('given an outage of the shared store, in which every process obtains fo
   it.each([
     [12_000, 1_000],
     [11_999, 0],
-  ])('when a caller can wait %d ms, then the call comes after %d ms', async (maxWaitMs, afterMs) => {
+  ])('when a caller can wait %d ms, then the token request is sent after %d ms', async (maxWaitMs, afterMs) => {
     const { tokens, source, clock } = start({ exchangeTimeoutMs: 10_000 })
     const asked = tokens.getAccessToken({ maxWaitMs })
     await settle()
@@ -59,7 +59,7 @@ describe('given an outage of the shared store, in which every process obtains fo
     expect(source.calls).toHaveLength(1)
   })
 
-  it('when a caller comes meanwhile, then the call comes at once only if that caller cannot wait', async () => {
+  it('when another caller arrives, then the token request is sent at once only if that caller cannot wait', async () => {
     const { tokens, source } = start()
     const patient = [tokens.getAccessToken(), tokens.getAccessToken()]
     await settle()
@@ -70,7 +70,7 @@ describe('given an outage of the shared store, in which every process obtains fo
     expect(await Promise.all(patient)).toEqual(['access-1', 'access-1'])
   })
 
-  it('when a caller who cannot wait is already there as the manager is reset, then the call comes at once', async () => {
+  it('when a caller who cannot wait is already waiting as the manager is reset, then the token request is sent at once', async () => {
     const { tokens, source, clock } = start()
     const asked = outcome(tokens.getAccessToken({ maxWaitMs: 900 }))
     await tokens.reset().catch(() => undefined)
@@ -80,7 +80,7 @@ describe('given an outage of the shared store, in which every process obtains fo
     expect([await asked, calls]).toEqual(['access-1', 1])
   })
 
-  it('when the manager is reset, and renews on its own, then the refresh token of the store is not presented afterwards', async () => {
+  it("when the manager is reset and renews on its own, then the store's refresh token is not presented afterwards", async () => {
     const { tokens, source, register } = start()
     const renew = () => Promise.all([tokens.renew(), tokens.getAccessToken({ maxWaitMs: 300 })])
     register.isAway = false
@@ -94,12 +94,12 @@ describe('given an outage of the shared store, in which every process obtains fo
     expect(source.calls.map((call) => call.refreshToken)).toEqual([undefined, undefined, 'refresh-2', undefined])
   })
 
-  it('when the token still serves, then nobody waits, and the call of its renewal is spread as well', async () => {
+  it('when the token is still valid, then no caller waits, and the token request of its renewal is spread as well', async () => {
     const { tokens, source, register, clock, told } = start()
     register.isAway = false
     await tokens.getAccessToken()
     register.isAway = true
-    // Nobody waits for this renewal.
+    // No caller waits for this renewal.
     while (told.storeUnavailable.length === 0) await clock.advance(100)
     expect(await tokens.getAccessToken()).toBe('access-1')
     await clock.advance(900)
@@ -108,18 +108,18 @@ describe('given an outage of the shared store, in which every process obtains fo
     expect(source.kinds).toBe('obtain obtain')
   })
 
-  it('when a step may take longer than a lease stands, then a private token serves all the same (F327)', async () => {
+  it('when a step may take longer than a lease lasts, then a private token is used anyway (F327)', async () => {
     const clock = manualClock()
     const never = () => new Promise<never>(() => undefined)
     const store = sharedStore({ kind: 'silent', read: never, replace: never }, { commandTimeoutMs: 1_000 })
-    // The first claim waits for the store for 4 s, and stands for 3 s.
+    // The first lease request waits for the store for 4 s, and the lease lasts 3 s.
     const { tokens } = manage(new ScriptedSource(), { store, exchangeTimeoutMs: 2_000, random: () => 0 }, clock)
     const asked = outcome(tokens.getAccessToken({ maxWaitMs: 6_000 }))
     await clock.advance(6_000)
     expect(await asked).toBe('access-1')
   })
 
-  it('when the store grants each claim later than it stands, then the next one stands for twice as long (F327)', async () => {
+  it('when each lease has expired before the store grants it, then the next one lasts twice as long (F327)', async () => {
     const clock = manualClock()
     const register = new MemoryRegister(clock)
     const slow: TokenRegister = {
@@ -138,7 +138,7 @@ describe('given an outage of the shared store, in which every process obtains fo
     expect([await asked, source.kinds]).toEqual(['access-1', 'obtain'])
   })
 
-  it('when the only caller has left, and the store fails as the lease is given back, then no renewal has failed (F328)', async () => {
+  it('when the only caller has left, and the store fails as the lease is released, then no renewal has failed (F328)', async () => {
     const { tokens, source, register, told } = start({ renewal: { background: false } })
     register.isAway = false
     const gate = new Promise<void>((resolve) => (register.beforeAnswer = () => resolve()))
@@ -152,7 +152,7 @@ describe('given an outage of the shared store, in which every process obtains fo
     expect([source.calls, told.renewalFailed, tokens.status().phase]).toEqual([[], [], 'empty'])
   })
 
-  it('when the process can read only, then it still adopts what others have stored', async () => {
+  it('when the process can only read, then it still adopts tokens that others have stored', async () => {
     const { tokens, source, register, clock } = start()
     register.isAway = false
     register.isReadOnly = true
@@ -183,15 +183,18 @@ describe('given an outage of the shared store, in which every process obtains fo
   it.each([
     ['close', 0],
     ['reset', 1],
-  ] as const)('when %s() comes meanwhile, then the renewal before it makes no call', async (end, callsAfter) => {
-    const { tokens, source, clock } = start()
-    const asked = outcome(tokens.getAccessToken())
-    await settle()
-    await outcome(tokens[end]())
-    await clock.advance(999)
-    expect(source.calls).toEqual([])
-    await clock.advance(5_000)
-    await asked
-    expect(source.calls).toHaveLength(callsAfter)
-  })
+  ] as const)(
+    'when %s() is called during an outage, then the earlier renewal makes no token request',
+    async (end, callsAfter) => {
+      const { tokens, source, clock } = start()
+      const asked = outcome(tokens.getAccessToken())
+      await settle()
+      await outcome(tokens[end]())
+      await clock.advance(999)
+      expect(source.calls).toEqual([])
+      await clock.advance(5_000)
+      await asked
+      expect(source.calls).toHaveLength(callsAfter)
+    },
+  )
 })

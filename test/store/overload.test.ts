@@ -10,7 +10,7 @@ import { person } from '../../src/login/index.ts'
 
 const TICK_MS = 50
 const ASKS_EACH_MS = 4_000
-/** A token of 20 s is due 5 s before its end. */
+/** A token of 20 s is due 5 s before its expiry. */
 const DUE = 0.75
 
 interface Load {
@@ -19,9 +19,9 @@ interface Load {
   /** How long a connection takes for a statement, ms. */
   readonly takesMs: number
   readonly lifetimeMs?: number
-  /** The first tokens fall due within so much time, just before they would anyway. Default: evenly over a lifetime. */
+  /** The first tokens are due within this time, just before they would be anyway. Default: evenly over a lifetime. */
   readonly withinMs?: number
-  /** The register stands still for so long, from the second `STALL_AT` on. */
+  /** How long the register does not respond, from second `STALL_AT` on. */
   readonly stallMs?: number
   readonly seconds?: number
   readonly hasLogin?: boolean
@@ -30,7 +30,7 @@ interface Load {
 
 const STALL_AT = 10
 
-/** Many accounts in one process over one pool. Somebody asks for a token of each every four seconds. */
+/** Many accounts in one process over one pool. Every four seconds, a caller needs a token of each account. */
 async function run(load: Load) {
   const { accounts, connections, takesMs, lifetimeMs = 20_000, stallMs = 0, seconds = 18, hasLogin = true } = load
   const { onUnavailable, withinMs = lifetimeMs } = load
@@ -49,7 +49,7 @@ async function run(load: Load) {
       tokens.on(name, (event) => name === 'storeUnavailable' && told.push(event))
     return tokens
   })
-  // All log in at once. The lifetimes of the first tokens tell when each account falls due.
+  // All log in at once. The lifetimes of the first tokens determine when each account is due.
   register.takesMs = takesMs
   const loginsMs = 1_000 + (3 * accounts * takesMs) / connections
   const firstMs = (n: number) => loginsMs / DUE + lifetimeMs - withinMs + (withinMs * (n + 1)) / accounts
@@ -107,16 +107,16 @@ describe('given many logins over one small pool, which is in use for two thirds 
       [],
     ),
   ])(
-    'when the database stands still for two seconds (%s), then all is well five seconds later (F295)',
+    'when the database stalls for two seconds (%s), then every request succeeds five seconds later (F295)',
     async (_, given) => {
       const load: Load = { onUnavailable: 'fail', stallMs: STALL_MS, ...given }
       const stalled = await run(load)
-      // The same stall of a database with any amount of reserve.
+      // The same stall of a database with unlimited capacity.
       const itself = await run({ ...load, connections: 50, takesMs: 1 })
       const after = stalled.bySecond[wellAt(STALL_MS) - 1]!
       expect(stalled.refused).toBeLessThanOrEqual(3 * itself.refused)
       expect(after).toMatchObject({ refused: stalled.refused, waiting: 0 })
-      // What was in flight in the stall is asked again.
+      // Steps that were in flight during the stall are sent again.
       expect(stalled.perCall).toBeLessThanOrEqual(4)
     },
   )
@@ -130,7 +130,7 @@ describe('given a database that is in use for nearly nine tenths of the time', (
   )
 
   it.each(LOADS)(
-    'when $connections connections take $takesMs ms, and $accounts logins fall due evenly, then a token request costs three steps (F296)',
+    'when $connections connections take $takesMs ms, and $accounts logins are due evenly, then a token request costs three steps (F296)',
     async (load) => {
       const { perCall, refused, told } = await run({ ...load, onUnavailable: 'fail' })
       expect({ refused, told }).toEqual({ refused: 0, told: [] })
@@ -139,7 +139,7 @@ describe('given a database that is in use for nearly nine tenths of the time', (
   )
 
   it.each(LOADS)(
-    'when $connections connections take $takesMs ms, and $accounts logins fall due in one second, then a token request costs three steps (F296)',
+    'when $connections connections take $takesMs ms, and $accounts logins are due in one second, then a token request costs three steps (F296)',
     async (load) => {
       const { perCall, refused, told } = await run({ ...load, onUnavailable: 'private', withinMs: 1_000 })
       expect({ refused, told }).toEqual({ refused: 0, told: [] })

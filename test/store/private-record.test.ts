@@ -9,7 +9,7 @@ import { settle } from '../support/watched-clock.ts'
 const LOGIN: NewTokens = { ...TOKENS, accessLifetimeMs: 600_000, accessRemainingMs: 600_000, loginId: '1' }
 const LATER: NewTokens = { ...LOGIN, accessToken: 'access-2', refreshToken: 'refresh-2', loginId: '2' }
 
-/** A register that can be away, or keep its answers until it is told to give them. */
+/** A register that can be away, or hold its responses back. */
 class Register extends MemoryRegister {
   isAway = false
   reads = 0
@@ -37,7 +37,7 @@ function start() {
 }
 
 describe('given a login while the store is away', () => {
-  /** Logs in after 10 s. The store comes back, and learns of it, after `awayMs` more. */
+  /** Logs in after 10 s. The store comes back, and receives the login, after `awayMs` more. */
   async function logIn({ clock, register, here, acquire }: ReturnType<typeof start>, awayMs: number) {
     await clock.advance(10_000)
     register.isAway = true
@@ -47,7 +47,7 @@ describe('given a login while the store is away', () => {
     return acquire()
   }
 
-  it('when the store is back, then others get its tokens older by the time that has passed', async () => {
+  it('when the store is back, then the remaining lifetime of the shared tokens is reduced by the time that has passed', async () => {
     const world = start()
     await logIn(world, 20_000)
     expect(await world.there.check?.(0)).toMatchObject({
@@ -55,11 +55,11 @@ describe('given a login while the store is away', () => {
     })
   })
 
-  it('when the store is back, then the lease that shares it is granted: this owner has these tokens already', async () => {
+  it('when the store is back, then the lease that shares the login is granted, because this owner already has these tokens', async () => {
     expect(await logIn(start(), 20_000)).toMatchObject({ kind: 'granted', tokens: { accessToken: 'access-1' } })
   })
 
-  it('when another owner had logged out before that, then the login is stored all the same', async () => {
+  it('when another owner had logged out before, then the login is stored anyway', async () => {
     const world = start()
     await world.clock.advance(100_000)
     await world.there.clear(0)
@@ -67,7 +67,7 @@ describe('given a login while the store is away', () => {
     expect(await world.there.check?.(0)).toMatchObject({ tokens: { accessToken: 'access-1' } })
   })
 
-  it('when it is stored later, and the store is away again, then its refresh token is not presented from here: others may have used it', async () => {
+  it('when it is stored later, and the store is away again, then its refresh token is not presented here, because others may have used it', async () => {
     const { register, here, acquire } = start()
     register.isAway = true
     await here.adopt(0, LOGIN)
@@ -79,7 +79,7 @@ describe('given a login while the store is away', () => {
     expect(granted.tokens).toBeUndefined()
   })
 
-  it('when the user logs out before the step has failed, then nobody gets its tokens, not even this owner', async () => {
+  it('when the user logs out before the step has failed, then no owner receives its tokens, not even this one', async () => {
     const { clock, register, here, there, acquire } = start()
     register.gate = new Promise(() => undefined)
     const adopted = here.adopt(0, LOGIN)
@@ -96,8 +96,8 @@ describe('given a login while the store is away', () => {
   })
 })
 
-describe('given a login that the store is asked to keep, and a later one before it answers', () => {
-  it('when the later one cannot be stored, then it is stored as soon as the store is back', async () => {
+describe('given a login that is being stored, and a later login before the response', () => {
+  it('when the later login cannot be stored, then it is stored as soon as the store is back', async () => {
     const { register, here, there, acquire } = start()
     let open: () => void = () => undefined
     register.gate = new Promise((resolve) => (open = resolve))
@@ -114,14 +114,14 @@ describe('given a login that the store is asked to keep, and a later one before 
 })
 
 describe('given a private renewal while the store is away', () => {
-  it('when the owner claims again, then its private tokens count as those that it has seen', async () => {
+  it('when the owner acquires again, then its private tokens count as the tokens that it has seen', async () => {
     const { register, here, acquire } = start()
     register.isAway = true
     await here.accept(await acquire(5), LOGIN)
     expect(await acquire(5)).toMatchObject({ isPrivate: true, tokens: { accessToken: 'access-1', version: 5 } })
   })
 
-  it('when its tokens came from a login, then others get the new ones later, under the time of the login', async () => {
+  it('when its tokens came from a login, then others receive the new ones later, with the age of the login', async () => {
     const { clock, register, here, there, acquire } = start()
     register.isAway = true
     await here.adopt(0, LOGIN)
@@ -135,7 +135,7 @@ describe('given a private renewal while the store is away', () => {
     })
   })
 
-  it('when somebody logs in before it ends, then others get the tokens of that login later, not those of the renewal', async () => {
+  it('when a user logs in before it ends, then others receive the tokens of that login later, not those of the renewal', async () => {
     const { register, here, there, acquire } = start()
     register.isAway = true
     const alone = await acquire()
@@ -146,7 +146,7 @@ describe('given a private renewal while the store is away', () => {
     expect(await there.check?.(0)).toMatchObject({ tokens: { accessToken: 'access-1' } })
   })
 
-  it('when others have renewed twice before it ends, then it is noted again that it was made', async () => {
+  it('when others have renewed twice before it ends, then the overlap is recorded again', async () => {
     const { clock, register, here, there, acquire } = start()
     register.isAway = true
     const alone = await acquire()
@@ -163,7 +163,7 @@ describe('given a private renewal while the store is away', () => {
 })
 
 describe('given a record that this release cannot use', () => {
-  /** What stands in the register, with other members. */
+  /** The record in the register, with other members. */
   async function startWith(members: object) {
     const world = start()
     await world.there.adopt(0, LOGIN)
@@ -172,7 +172,7 @@ describe('given a record that this release cannot use', () => {
     return world
   }
 
-  it('when a newer release wrote it, then that is told, and private exchanges are not noted in it', async () => {
+  it('when a newer release wrote it, then that is reported, and private exchanges are not recorded in it', async () => {
     const { clock, register, here, acquire, told } = await startWith({ schema: 99 })
     await here.accept(await acquire(), LATER)
     expect(told()).toContain('The shared token record cannot be used: a newer release wrote it')
@@ -181,7 +181,7 @@ describe('given a record that this release cannot use', () => {
     expect(register.reads).toBe(before)
   })
 
-  it('when it is no record, then it counts as absent, and that is told', async () => {
+  it('when it is not a record, then it counts as absent, and that is reported', async () => {
     const { acquire, told } = await startWith({ box: '{}' })
     expect(await acquire()).toMatchObject({ missing: 'none-yet' })
     expect(told()).toContain('The shared token record counts as absent: it is not a token record')

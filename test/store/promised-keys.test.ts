@@ -21,7 +21,7 @@ class LoginSource extends ScriptedSource {
 const start = (store: TokenStore) => manage(new LoginSource({ pairs: true }), { store })
 
 describe('given promises of encryption keys', () => {
-  it('when they come, then a step that has waited writes a sealed record, which the other keys open', async () => {
+  it('when they resolve, then a waiting step writes a sealed record, which the other keys open', async () => {
     const register = new MemoryRegister()
     let come: (given: EncryptionKey) => void = () => undefined
     const later = new Promise<EncryptionKey>((resolve) => (come = resolve))
@@ -42,14 +42,14 @@ describe('given promises of encryption keys', () => {
       () => Promise.reject(new DOMException('secret', 'QuotaExceededError')),
       'the promise of encryptionKeys[1] was rejected (QuotaExceededError)',
     ],
-    ['brings no key', () => Promise.resolve('secret'), 'encryptionKeys[1] must be an object'],
+    ['resolves to no key', () => Promise.resolve('secret'), 'encryptionKeys[1] must be an object'],
     [
-      'brings the id of another key',
+      'resolves to the id of another key',
       () => Promise.resolve(key(1)),
       "encryptionKeys[1].id 'key-1' is already used by an earlier key",
     ],
   ])(
-    'when one %s, then the error says so, the record stays as it is, and the login serves here',
+    'when one %s, then the error says so, the record is unchanged, and the login works here',
     async (_, broken, message) => {
       const register = new MemoryRegister()
       await start(sharedStore(register, { encryptionKeys: [key(1)] })).tokens.adopt(ALICE)
@@ -68,7 +68,7 @@ describe('given promises of encryption keys', () => {
     },
   )
 
-  it('when one never comes, then a step ends at its limit', async () => {
+  it('when one never resolves, then a step ends at its limit', async () => {
     const store = sharedStore(new MemoryRegister(), {
       encryptionKeys: [new Promise<EncryptionKey>(() => undefined)],
       onUnavailable: 'fail',
@@ -80,7 +80,7 @@ describe('given promises of encryption keys', () => {
     expect(String(await asked)).toContain('encryptionKeys: the promise of a key has not settled')
   })
 
-  it('when a key that is there already is wrong, then the store is rejected at once', () => {
+  it('when a key passed directly is invalid, then the store is rejected at once', () => {
     const encryptionKeys = [Promise.resolve(key(1)), { id: 'short', key: new Uint8Array(16) }]
     expect(() => sharedStore(new MemoryRegister(), { encryptionKeys })).toThrow(
       'encryptionKeys[1].key must have 32 bytes',

@@ -4,7 +4,7 @@ import { etcdRegister } from '../../examples/registers/etcd.ts'
 import { natsRegister } from '../../examples/registers/nats.ts'
 import { tokenRegisterChecks } from '../../src/testing/index.ts'
 
-/** Each answer of a server comes in a later turn, so that the steps of many owners interleave. */
+/** Each response of a server arrives in a later turn, so that the steps of many owners interleave. */
 const later = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 interface EtcdCall {
@@ -13,7 +13,7 @@ interface EtcdCall {
   readonly success: readonly { readonly requestPut: { readonly key: string; readonly value: string } }[]
 }
 
-/** The three calls of the JSON gateway of etcd that the recipe makes, as its documentation has them. */
+/** The three calls of etcd's JSON gateway that the recipe makes, as in its documentation. */
 function etcd(): typeof fetch {
   const values = new Map<string, string>()
   const answers: Record<string, (call: EtcdCall) => object> = {
@@ -35,7 +35,7 @@ function etcd(): typeof fetch {
   }
 }
 
-/** A bucket of NATS: `create` and `update` reject unless the revision is the expected one. */
+/** A NATS bucket: `create` and `update` reject unless the revision is the expected one. */
 function bucket(): Parameters<typeof natsRegister>[0] {
   const entries = new Map<string, { value: string; revision: number }>()
   let last = 0
@@ -57,7 +57,7 @@ function bucket(): Parameters<typeof natsRegister>[0] {
   }
 }
 
-/** A table of DynamoDB with the two conditions of the recipe. */
+/** A DynamoDB table with the two conditions of the recipe. */
 function documents(): Parameters<typeof dynamoRegister>[0] {
   const items = new Map<string, Record<string, unknown>>()
   return {
@@ -92,7 +92,7 @@ describe.each([
   ['etcd', () => etcdRegister('http://etcd', send)],
   ['NATS', () => natsRegister(shared)],
   ['DynamoDB', () => dynamoRegister(table, 'tokens')],
-])('given the recipe of a register in %s, and what stands for its server here', (_, open) => {
+])('given the recipe of a register in %s, and a stand-in for its server', (_, open) => {
   const checks = tokenRegisterChecks(async () => ({ register: open() }))
-  it.each(checks)('when it is checked: $name, then it holds', ({ run }) => run())
+  it.each(checks)('when it is checked: $name, then the check passes', ({ run }) => run())
 })

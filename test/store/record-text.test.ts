@@ -33,8 +33,8 @@ async function readBack(state: unknown) {
 }
 const FLAW = { flaw: 'it is not a token record' }
 
-describe('given a record, when users look at it', () => {
-  it('then it shows what the guide says: the version, a fingerprint, and when things end', async () => {
+describe('given a record that users inspect', () => {
+  it('then it shows what the guide says: the version, a fingerprint, and the times of expiry', async () => {
     expect(await shownOf(STATE)).toEqual({
       version: 7,
       fingerprint: createHash('sha256').update('refresh-1').digest('hex').slice(0, 8),
@@ -45,13 +45,13 @@ describe('given a record, when users look at it', () => {
     })
   })
 
-  it('then it shows nothing of what is not there', async () => {
+  it('then absent members are not shown', async () => {
     expect(await shownOf(BARE)).toStrictEqual({ version: 1 })
     const { refreshToken: _, refreshMs: __, ...pair } = STATE.pair
     expect(await shownOf({ ...BARE, pair })).toStrictEqual({ version: 1, accessEnd: '2026-01-01T00:01:00.000Z' })
   })
 
-  it('then it says what ends a rest without an end, and shows no time that no date can hold', async () => {
+  it('then it says what ends a cool-down without an end, and shows no time that no Date can hold', async () => {
     expect(await shownOf({ ...STATE, rest: { ...STATE.rest, ms: null } })).toMatchObject({ coolsDownUntil: 'reset()' })
     expect(await shownOf({ ...STATE, rest: { ...STATE.rest, ms: 1e300 } })).toMatchObject({
       coolsDownUntil: '+275760-09-13T00:00:00.000Z',
@@ -59,13 +59,13 @@ describe('given a record, when users look at it', () => {
   })
 })
 
-describe('given the text of a record, when it is read', () => {
+describe('given the text of a record', () => {
   it.each<[string, RecordState]>([
     ['all members', STATE],
-    ['no members that it need not have', BARE],
-    ['a rest without an end', { ...STATE, rest: { ...STATE.rest, ms: null } }],
+    ['no optional members', BARE],
+    ['a cool-down without an end', { ...STATE, rest: { ...STATE.rest, ms: null } }],
     ['no access token', { ...STATE, pair: { ...STATE.pair, accessToken: '', accessMs: 0 } }],
-  ])('when it has %s, then all of it comes back', async (_, state) => {
+  ])('when it has %s, then all of it is restored', async (_, state) => {
     for (const ring of [OPEN, SEALING])
       expect(await storedIn(await textOf(state, KEY, ring), KEY, ring)).toEqual({ state })
   })
@@ -94,12 +94,12 @@ describe('given the text of a record, when it is read', () => {
   )
 
   it.each(pathsOf(STATE).map((path) => path.join('.')))(
-    'when %s is of another kind, then it counts as absent (F141)',
+    'when %s has another type, then the record counts as absent (F141)',
     async (path) => {
       const names = path.split('.')
       const values = [true, 'text', 7, null, [], {}].filter((one) => {
         const before = names.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], STATE)
-        // A rest without an end has null for its time. Numbers may be others.
+        // A cool-down without an end has null for its time. The other members may be numbers.
         return typeof one !== typeof before && !(path === 'rest.ms' && one === null)
       })
       for (const one of values) expect(await readBack(withValue(STATE, names, one))).toEqual(FLAW)
@@ -108,12 +108,12 @@ describe('given the text of a record, when it is read', () => {
     },
   )
 
-  it('when the token could not be sent as it is, then it counts as absent', async () => {
+  it('when the token could not be sent in a header, then the record counts as absent', async () => {
     const pair: Pair = { ...STATE.pair, accessToken: 'two\nlines' }
     expect(await readBack({ ...STATE, pair })).toEqual(FLAW)
   })
 
-  it('when it is sealed, and a key or a bit is wrong, then it says which', async () => {
+  it('when it is sealed, and a key or a bit is wrong, then the reason says which', async () => {
     const text = await textOf(STATE, KEY, SEALING)
     const read = (given: string, ring = SEALING) => storedIn(given, KEY, ring)
     expect(await read(text.replace('"version":7', '"version":8'))).toEqual({
@@ -125,19 +125,19 @@ describe('given the text of a record, when it is read', () => {
     for (const ring of strangers) await expect(read(text, ring)).rejects.toThrow(new ForeignRecord(unknown))
   })
 
-  it('when another release wrote it, then a newer one is left alone, and an older one counts as absent', async () => {
+  it('when another release wrote it, then a newer record is left alone, and an older one counts as absent', async () => {
     const of = async (schema: number) => storedIn(JSON.stringify({ ...(await written(STATE)), schema }), KEY, OPEN)
     await expect(of(3)).rejects.toThrow(new ForeignRecord('a newer release wrote it'))
     expect([await of(1), await of(2.5)]).toEqual([{}, FLAW])
   })
 
-  it('when it has more than 256 KiB, then it counts as absent, and is not even parsed', async () => {
+  it('when it has more than 256 KiB, then it counts as absent and is not even parsed', async () => {
     const text = await textOf(STATE, KEY, OPEN)
     expect(await storedIn(text.padEnd(262_144), KEY, OPEN)).toEqual({ state: STATE })
     expect(await storedIn(text.padEnd(262_145), KEY, OPEN)).toEqual(FLAW)
   })
 
-  it('when a token has characters beyond ASCII, then the text has none, and the token comes back', async () => {
+  it('when a token has characters beyond ASCII, then the text is ASCII, and the token is restored', async () => {
     const state = { ...STATE, pair: { ...STATE.pair, refreshToken: 'é-€-\u{1f511}' } }
     const text = await textOf(state, KEY, OPEN)
     expect(text).toMatch(/^[\0-\x7f]*$/)

@@ -6,7 +6,7 @@ import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { person } from '../../src/login/index.ts'
 
-/** Notes its steps among the calls of the service and the events. */
+/** Records its steps together with the calls of the service and the events. */
 class NotingRegister extends MemoryRegister {
   readonly steps: string[] = []
 
@@ -46,9 +46,9 @@ async function refusing(source: ScriptedSource, options: Partial<TokenManagerOpt
 describe('given a refresh token that is rejected', () => {
   it.each<[string, ScriptedSource, Partial<TokenManagerOptions>]>([
     ['the manager stops', new ScriptedSource({ pairs: true }), { onSuspicious: 'stop' }],
-    ['a person must log in', new LoginSource({ pairs: true }), {}],
+    ['a user must log in', new LoginSource({ pairs: true }), {}],
     ['the credentials follow later', new ScriptedSource({ pairs: true }), { retry: { maxAttempts: 1 } }],
-  ])('when %s, then the store is told in one step (F304)', async (_, source, options) => {
+  ])('when %s, then the store is updated in one step (F304)', async (_, source, options) => {
     const { steps, told, source: asked } = await refusing(source, options)
     expect(steps).toEqual(['read', 'replace', 'refused', 'replace', 'suspicious'])
     expect([asked.calls.length, told.suspicious.length]).toEqual([1, 1])

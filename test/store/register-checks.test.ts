@@ -91,7 +91,7 @@ describe('given a register that breaks a promise', () => {
         },
       }),
     ],
-    // A runner could not end an endless check: it would hold the event loop.
+    // A runner could not end an endless check, because it would block the event loop.
     ['many who read and replace in turns lose nothing', () => ({ replace: async () => false })],
     [
       'many who read and replace in turns lose nothing',
@@ -105,14 +105,14 @@ describe('given a register that breaks a promise', () => {
     [
       'an order explains what many owners saw, and nothing is dropped early',
       (whole) => ({
-        // The unit of the time to keep was taken for microseconds.
+        // The unit of the time to live was mistaken for microseconds.
         replace: (key, expected, value, keepMs) => whole.replace(key, expected, value, keepMs / 1_000),
       }),
     ],
     [
       'an order explains what many owners saw, and nothing is dropped early',
       (whole) => ({
-        // It compares and stores in two steps, and loses an update now and then.
+        // It compares and stores in two steps, and sometimes loses an update.
         async replace(key, expected, value, keepMs) {
           if ((await whole.read(key)).value !== expected) return false
           await new Promise(setImmediate)
@@ -123,7 +123,7 @@ describe('given a register that breaks a promise', () => {
     [
       'an order explains what many owners saw, and nothing is dropped early',
       (whole) => {
-        // A replica that is behind.
+        // A replica that lags behind.
         const earlier = new Map<string, string | undefined>()
         return {
           async read(key) {
@@ -146,7 +146,7 @@ describe('given a register that breaks a promise', () => {
         return { read: async (key) => ({ ...(await whole.read(key)), now: (now -= 1) }) }
       },
     ],
-  ])('when it is checked whether %s, then it is found', async (name, sabotage) => {
+  ])('when it is checked for %s, then the violation is found', async (name, sabotage) => {
     const whole = new MemoryRegister()
     const register: TokenRegister = {
       kind: 'broken',
@@ -158,7 +158,7 @@ describe('given a register that breaks a promise', () => {
     await expect(run()).rejects.toMatchObject({ code: 'ERR_ASSERTION' })
   })
 
-  it('then what was opened is closed, whatever a check finds', async () => {
+  it('then each opened register is closed, whatever a check finds', async () => {
     let open = 0
     const create = async () => {
       open += 1

@@ -8,7 +8,7 @@ import { MemoryRegister } from '../support/memory-register.ts'
 
 const LIFETIME_MS = 60_000
 
-/** Rotates the refresh tokens of each person. A used one ends the login of that person. */
+/** Rotates the refresh tokens of each user. Presenting a used one ends the login of that user. */
 class Service {
   readonly presented: string[] = []
   readonly revoked: unknown[] = []
@@ -78,8 +78,8 @@ describe.each([
 ] as const)('given %s', (_, storeOf) => {
   const start = (settings: Partial<TokenSource> = {}) => startWith(storeOf, settings)
 
-  describe('given a refresh token with which a login has begun, such as that of a configuration', () => {
-    it('when the process starts again and adopts it again, then the login goes on with the tokens of the store (F348)', async () => {
+  describe('given the first refresh token of a login, such as that of a configuration', () => {
+    it('when the process restarts and adopts it again, then the login continues with the tokens of the store (F348)', async () => {
       const { service, owner, ended } = start()
       const first = owner()
       await ended(first.tokens.adopt(ALICE))
@@ -92,7 +92,7 @@ describe.each([
       expect([service.presented, service.revoked, service.ended.size]).toEqual([['alice-0', 'alice-1'], [], 0])
     })
 
-    it('when five processes adopt it at the same moment, then all are served, and it is presented once (F348)', async () => {
+    it('when five processes adopt it at the same moment, then all get a token, and it is presented once (F348)', async () => {
       const { clock, service, owner } = start()
       const owners = Array.from({ length: 5 }, owner)
       const served = owners.map(({ tokens }) => {
@@ -105,7 +105,7 @@ describe.each([
       for (const { told } of owners) expect(told.loginChanged.filter(({ login }) => login === 'required')).toEqual([])
     })
 
-    it('when ten requests of one manager adopt it at once, then it is one login, and nobody is told twice (F348)', async () => {
+    it('when ten requests of one manager adopt it at once, then it is one login, and it is reported once (F348)', async () => {
       const { clock, service, owner } = start()
       const { tokens, told } = owner()
       const served = Array.from({ length: 10 }, () => {
@@ -120,7 +120,7 @@ describe.each([
     })
 
     it.each([1, 8])(
-      'when %d refresh tokens were spent since, and one of them is adopted, then nothing changes for anybody (F348)',
+      'when %d refresh tokens were spent since, and one of them is adopted, then nothing changes for any process (F348)',
       async (times) => {
         const { clock, register, service, owner, ended } = start()
         const a = owner()
@@ -141,7 +141,7 @@ describe.each([
   })
 
   describe('given a login that has ended', () => {
-    it('when its first refresh token is adopted again, then it stays so (F348)', async () => {
+    it('when its first refresh token is adopted again, then it stays ended (F348)', async () => {
       const { service, owner, ended } = start()
       const a = owner()
       await ended(a.tokens.adopt(ALICE))
@@ -153,7 +153,7 @@ describe.each([
       expect([service.presented, b.tokens.status().login]).toEqual([['alice-0'], 'required'])
     })
 
-    it('when another user has logged in since, then that login stays, nothing is revoked, and who asked for the old one gets none of its tokens (F348)', async () => {
+    it('when another user has logged in since, then that login stays, nothing is revoked, and callers of the old login get none of its tokens (F348)', async () => {
       const { clock, service, owner, ended } = start()
       const a = owner()
       await ended(a.tokens.adopt({ ...ALICE, subject: 'alice' }))
@@ -171,8 +171,8 @@ describe.each([
     })
   })
 
-  describe('given a refresh token that stays good', () => {
-    it('when it is adopted again with a newer access token, then that one is taken, and the login is the same (F348)', async () => {
+  describe('given a reusable refresh token', () => {
+    it('when it is adopted again with a newer access token, then that one is used, and the login is the same (F348)', async () => {
       const { owner, ended } = start({ refreshTokens: 'reusable' })
       const [a, b] = [owner(), owner()]
       await ended(a.tokens.adopt({ ...ALICE, accessToken: 'one', accessLifetimeMs: 30_000 }))
@@ -186,11 +186,11 @@ describe.each([
   })
 })
 
-describe('given a record whose fingerprints are none, or missing', () => {
+describe('given a record whose fingerprints are invalid or missing', () => {
   it.each([
     ['missing', () => ({ began: undefined, spent: undefined, past: undefined })],
     ['none', () => ({ began: 7, spent: 'all', past: [null, {}] })],
-  ])('when they are %s, then the record is read, and a login is adopted as before (F348)', async (_, changes) => {
+  ])('when they are %s, then the record is read, and a login can be adopted (F348)', async (_, changes) => {
     const { register, owner, ended } = startWith(SHARED)
     await ended(owner().tokens.adopt(BOB))
     for (const [key, { value, until }] of register.values) {

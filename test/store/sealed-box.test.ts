@@ -14,7 +14,7 @@ const CONTEXT = ['account', '2']
 const REFUSED = 'encryptionKeys[0].key must be a CryptoKey of AES-GCM with 256 bits that may encrypt and decrypt'
 
 describe('given a CryptoKey for the tokens of a store', () => {
-  it('when it is of AES-GCM with 256 bits, then it seals and opens', async () => {
+  it('when it is an AES-GCM key of 256 bits, then it seals and opens', async () => {
     const ring = new KeyRing([{ id: 'one', key: await keyOf('AES-GCM', 256, BOTH) }])
     expect(await ring.open(await ring.seal('text', CONTEXT), CONTEXT)).toBe('text')
   })
@@ -24,12 +24,12 @@ describe('given a CryptoKey for the tokens of a store', () => {
     ['is of AES-CBC', 'AES-CBC', 256, BOTH],
     ['may only encrypt', 'AES-GCM', 256, ['encrypt']],
     ['may only decrypt', 'AES-GCM', 256, ['decrypt']],
-  ])('when it %s, then it is refused', async (_, ...how) => {
+  ])('when it %s, then it is rejected', async (_, ...how) => {
     const key = await keyOf(...how)
     expect(() => new KeyRing([{ id: 'one', key }])).toThrow(new TypeError(REFUSED))
   })
 
-  it('when it is none, then it is rejected', () => {
+  it('when it is not a key, then it is rejected', () => {
     for (const key of ['s3cret', { algorithm: { name: 'AES-GCM', length: 256 }, usages: BOTH }])
       expect(() => new KeyRing([{ id: 'one', key: key as unknown as webcrypto.CryptoKey }])).toThrow(
         'encryptionKeys[0].key must be a Uint8Array of 32 bytes, or a CryptoKey',
@@ -46,7 +46,7 @@ describe('given sealed tokens', () => {
     expect(await new KeyRing([{ id: 'one', key: bytes() }]).open(sealed, CONTEXT)).toBe('text')
   })
 
-  it('when they are opened under another id or in another place, then they do not open', async () => {
+  it('when they are opened under another id or in another slot, then they do not open', async () => {
     const ring = new KeyRing(['one', 'two'].map((id) => ({ id, key: bytes() })))
     const sealed = await ring.seal('text', CONTEXT)
     expect(sealed.kid).toBe('one')
@@ -54,13 +54,13 @@ describe('given sealed tokens', () => {
     await expect(ring.open(sealed, ['another account', '2'])).rejects.toThrow()
   })
 
-  it('when there are no keys, then the text stands as it is, under no id', async () => {
+  it('when there are no keys, then the text is unchanged, under no id', async () => {
     const ring = new KeyRing(undefined)
     expect([await ring.ids(), await ring.seal('text', CONTEXT)]).toEqual([[''], { kid: '', box: 'text' }])
   })
 })
 
-describe('given a step that failed, when the reason is told', () => {
+describe('given the reason of a failed step', () => {
   it.each<[unknown, string]>([
     [{ code: 'ECONNREFUSED' }, 'ECONNREFUSED'],
     [{ code: '57014' }, '57014: advice'],
@@ -81,7 +81,7 @@ describe('given a step that failed, when the reason is told', () => {
     [{ name: 's3cret of somebody' }, 'the client failed'],
     [{ name: 'of s3cret!' }, 'the client failed'],
     [{ name: 7, message: 's3cret' }, 'the client failed'],
-  ])('then of %j, which an own register throws, only the name of its class is shown', async (thrown, told) => {
+  ])('then of %j, thrown by a custom register, only the name of its class is shown', async (thrown, told) => {
     const register = Object.assign(new MemoryRegister(), { read: () => Promise.reject(thrown as Error) })
     const { tokens } = manage(undefined, { store: sharedStore(register, { onUnavailable: 'fail' }) })
     const message = `The shared token store is unavailable (${told})`

@@ -9,10 +9,10 @@ import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts
 
 sharedStoreContract('shared', (clock) => sharedStore(new MemoryRegister(clock)))
 
-/** A register that takes time to reply. */
+/** A register with slow responses. */
 class SlowRegister extends MemoryRegister {
   takesMs = 0
-  /** Another process is faster, always. */
+  /** Another process is always faster. */
   isTooLate = false
   replaces = 0
   readonly #timers: ManualClock
@@ -39,9 +39,9 @@ async function claimed() {
 
 describe('given new tokens that are stored', () => {
   it.each([
-    ['answers after 200 ms', 200, 200],
+    ['responds after 200 ms', 200, 200],
     ['does not respond within 1 000 ms', 5_000, 1_000],
-  ])('when the register %s, then they are older by that', async (_, takesMs, olderByMs) => {
+  ])('when the register %s, then their remaining lifetimes are reduced by that time', async (_, takesMs, olderByMs) => {
     const { clock, register, record, claim: lease } = await claimed()
     register.takesMs = takesMs
     const storing = record.accept(lease, TOKENS)
@@ -52,7 +52,7 @@ describe('given new tokens that are stored', () => {
     })
   })
 
-  it('when another owner has cleared the record and it holds no others, then they are older by what that took', async () => {
+  it('when another owner has cleared the record, then their remaining lifetimes are reduced by the time of the step', async () => {
     const { clock, register, record, other, claim: lease } = await claimed()
     const clearing = other.clear(0)
     await clock.advance(0)
@@ -68,14 +68,14 @@ describe('given new tokens that are stored', () => {
   })
 })
 
-describe('given an answer of the register that takes time', () => {
-  /** Each way may count once more: a token that seems older is renewed too early, and never too late. */
+describe('given a slow response of the register', () => {
+  /** Each direction may count once more: a token that seems older is renewed too early, and never too late. */
   const expectOlder = (tokens: StoredTokens | undefined) => {
     expect(tokens?.accessRemainingMs).toBeGreaterThanOrEqual(59_600)
     expect(tokens?.accessRemainingMs).toBeLessThanOrEqual(59_800)
   }
 
-  it('when a lease brought nothing, and another owner has newer tokens, then these are older by that', async () => {
+  it('when a renewal had no result, and another owner has newer tokens, then their lifetimes are reduced by that time', async () => {
     const { clock, register, record, other, claim: lease } = await claimed()
     await clock.advance(20_000)
     const theirs = (await other.acquire('b', 0, 15_000)) as Lease
@@ -86,7 +86,7 @@ describe('given an answer of the register that takes time', () => {
     expectOlder((await released).newer)
   })
 
-  it('when another owner is faster than a release, then that decides again, by what the record says now (F304)', async () => {
+  it('when another owner is faster than a release, then the release is decided again, with the current record (F304)', async () => {
     const { clock, record, other, claim: lease } = await claimed()
     await clock.advance(20_000)
     const theirs = (await other.acquire('b', 0, 15_000)) as Lease
@@ -101,7 +101,7 @@ describe('given an answer of the register that takes time', () => {
     expect(await other.acquire('b', 1, 15_000)).toMatchObject({ presentable: true })
   })
 
-  it('when tokens of a login are stored, then the record has them older by the time before', async () => {
+  it('when tokens of a login are stored, then their lifetimes in the record are reduced by the time before', async () => {
     const { clock, register, record, other } = await claimed()
     await clock.advance(5_000)
     const read = register.read.bind(register)
@@ -118,7 +118,7 @@ describe('given an answer of the register that takes time', () => {
     expectOlder(found?.kind === 'newer' ? found.tokens : undefined)
   })
 
-  it('when the step failed, and that is answered after the limit, then nothing is given back', async () => {
+  it('when the step failed, and its response arrives after the limit, then nothing is released', async () => {
     const { clock, register, other } = await claimed()
     await clock.advance(20_000)
     register.isTooLate = true
@@ -133,7 +133,7 @@ describe('given an answer of the register that takes time', () => {
 })
 
 describe('given a record that others change all the time', () => {
-  it('when an owner was too late sixteen times, then it gives up, and says so', async () => {
+  it('when an owner was too late sixteen times, then it fails with an error that says so', async () => {
     const { clock, register, other } = await claimed()
     await clock.advance(20_000)
     register.isTooLate = true

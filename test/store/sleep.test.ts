@@ -6,8 +6,8 @@ import { MemoryRegister } from '../support/memory-register.ts'
 import { settle } from '../support/watched-clock.ts'
 
 /**
- * Two processes on one register. For the first, the register executes each step at once. After `hold()`, it answers
- * when the test calls `open()`.
+ * Two processes on one register. For the first, the register executes each step at once. After `hold()`, its
+ * responses wait until the test calls `open()`.
  */
 function start() {
   const clock = manualClock()
@@ -34,8 +34,8 @@ function start() {
   return { clock, here, there, hold, open: () => open() }
 }
 
-describe('given a machine that sleeps while the store is asked', () => {
-  it('when another process has a token, then its life counts the sleep', async () => {
+describe('given a machine that sleeps during a store step', () => {
+  it('when another process has a token, then the sleep counts against its lifetime', async () => {
     const { clock, here, there, hold, open } = start()
     await there.tokens.getAccessToken()
     hold()
@@ -47,7 +47,7 @@ describe('given a machine that sleeps while the store is asked', () => {
     expect(here.tokens.status().accessExpiresAt).toBe(clock.wallNow() + 10_000)
   })
 
-  it('when a new token is stored, then its life counts the sleep', async () => {
+  it('when a new token is stored, then the sleep counts against its lifetime', async () => {
     const { clock, here, hold, open } = start()
     here.source.script.push(() => {
       hold()
@@ -62,7 +62,7 @@ describe('given a machine that sleeps while the store is asked', () => {
     expect(here.tokens.status().accessExpiresAt).toBe(clock.wallNow() + 10_000)
   })
 
-  it('when that is for longer than the lease lasts, then the refresh token is presented all the same', async () => {
+  it('when the sleep is longer than the lease, then the refresh token is presented anyway', async () => {
     const { clock, here, hold, open } = start()
     await here.tokens.getAccessToken()
     hold()

@@ -17,7 +17,7 @@ const GRANT = { accessToken: 'adopted', accessLifetimeMs: 60_000, refreshToken: 
 const BOB = { accessToken: 'bob', accessLifetimeMs: 60_000, refreshToken: 'of bob' }
 const BEGAN_HERE = { login: 'present', by: 'here', account: 'unknown' }
 
-/** What becomes of a step. `execute` runs the step of the register. */
+/** What happens to a step. `execute` runs the step of the register. */
 type Hiccup = (execute: () => Promise<unknown>, clock: ManualClock) => Promise<unknown>
 const after = (clock: ManualClock, ms: number) => new Promise<void>((resolve) => clock.setTimer(resolve, ms))
 const never = () => new Promise<never>(() => undefined)
@@ -28,7 +28,7 @@ const late =
 const answerLost: Hiccup = (execute) => execute().then(never)
 const rejected: Hiccup = () => Promise.reject(new Error('cut'))
 
-/** A register that answers after `latencyMs`, and meets one hiccup. */
+/** A register that responds after `latencyMs`, with one hiccup. */
 class Hiccuping {
   readonly kind = 'hiccuping'
   readonly inner: MemoryRegister
@@ -37,7 +37,7 @@ class Hiccuping {
   isDown = false
   /** The owners that cannot reach it. */
   downFor: ReadonlySet<unknown> = new Set()
-  /** How far the clock of the register is behind. */
+  /** How far the register's clock is behind. */
   behindMs = 0
 
   constructor(clock: ManualClock) {
@@ -45,7 +45,7 @@ class Hiccuping {
     this.inner = new MemoryRegister({ wallNow: () => clock.wallNow() - this.behindMs })
   }
 
-  /** The next step of this kind meets the hiccup: of this owner, or of any. */
+  /** The next step of this kind has the hiccup: of this owner, or of any. */
   meet(step: 'read' | 'replace', hiccup: Hiccup, owner?: unknown): void {
     this.#next = { step, hiccup, owner }
   }
@@ -87,7 +87,7 @@ function start(options: SharedStoreOptions = {}, stepMs = 0) {
     return managed
   }
   const [here, there, third] = [owner(), owner(), owner()]
-  /** Lets a promise end, with the time that it takes. */
+  /** Waits for a promise, and lets the time pass that it takes. */
   const ended = async <Value>(promise: Promise<Value>, ms = 5_000) => {
     const told = outcome(promise)
     await clock.advance(ms)
@@ -110,15 +110,15 @@ const HICCUPS: [string, 'read' | 'replace', Hiccup][] = [
 ]
 
 describe.each(['private', 'fail'] as const)(
-  'given a login that meets one hiccup of the store (%s)',
+  'given a login that is stored during a hiccup of the store (%s)',
   (onUnavailable) => {
     it.each(HICCUPS)(
-      'when %s, and nobody asks until the access token has ended, then the login goes on as its own (F273)',
+      'when %s, and no caller needs a token until the access token has expired, then the login continues as its own (F273)',
       async (_, step, hiccup) => {
         const { clock, register, here, ended } = start({ onUnavailable })
         register.meet(step, hiccup)
         const adopted = await ended(here.tokens.adopt(GRANT))
-        // It serves here. Whether others find it is not known (F350).
+        // It works here. Whether other processes find it is unknown (F350).
         expect(adopted).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
         await clock.advance(60_000)
         expect(await ended(here.tokens.getAccessToken())).toBe('access-1')
@@ -130,7 +130,7 @@ describe.each(['private', 'fail'] as const)(
     it.each([
       ['read', 999],
       ['replace', 999],
-    ] as const)('when a %s is answered after %d ms, then that is in time (F273)', async (step, ms) => {
+    ] as const)('when the response to a %s takes %d ms, then it is in time (F273)', async (step, ms) => {
       const { register, here, there, ended } = start({ onUnavailable })
       register.meet(step, late(ms))
       expect(await ended(here.tokens.adopt(GRANT))).toBeUndefined()
@@ -140,7 +140,7 @@ describe.each(['private', 'fail'] as const)(
       expect(await ended(here.tokens.reset())).toBeUndefined()
     })
 
-    it('when another process has renewed it since, then it is known all the same (F273)', async () => {
+    it('when another process has renewed it since, then it is recognized anyway (F273)', async () => {
       const { clock, register, here, there, ended } = start({ onUnavailable })
       register.meet('replace', answerLost)
       await ended(here.tokens.adopt(GRANT))
@@ -152,7 +152,7 @@ describe.each(['private', 'fail'] as const)(
       expect(here.told.loginChanged).toEqual([BEGAN_HERE])
     })
 
-    it('when another process has renewed it since, and the manager looks, then it hears of no other login (F273)', async () => {
+    it('when another process has renewed it since, and the manager checks, then it reports no other login (F273)', async () => {
       const { clock, register, here, there, ended } = start({ onUnavailable })
       register.meet('replace', answerLost)
       await ended(here.tokens.adopt(GRANT))
@@ -165,9 +165,9 @@ describe.each(['private', 'fail'] as const)(
       expect(here.told.loginChanged).toEqual([BEGAN_HERE])
     })
 
-    it('when another user logs in at the same instant, and that login is stored and renewed, then it is that of another user', async () => {
+    it('when another user logs in at the same instant, and that login is stored and renewed, then it is reported as that of another user', async () => {
       const { clock, register, here, there, ended } = start({ onUnavailable })
-      // Both fingerprints are hashed in the thread pool, so which replace comes first is chance.
+      // Both fingerprints are hashed in the thread pool, so the order of the replaces is undefined.
       register.meet('replace', never, here)
       await Promise.all([ended(here.tokens.adopt(GRANT)), outcome(there.tokens.adopt(BOB))])
       await clock.advance(60_000)
@@ -179,8 +179,8 @@ describe.each(['private', 'fail'] as const)(
   },
 )
 
-describe('given a login that the store could not be told, and that has replaced another one of this manager', () => {
-  it('when the store has that one, and its clock was set back since, then the later login goes on, for all processes (F329, F340)', async () => {
+describe('given an unreported login that has replaced another one of this manager', () => {
+  it('when the store has the earlier login, and its clock was set back since, then the later login continues, for all processes (F329, F340)', async () => {
     const { clock, register, here, there, ended } = start()
     await ended(here.tokens.adopt(GRANT))
     register.isDown = true
@@ -189,18 +189,18 @@ describe('given a login that the store could not be told, and that has replaced 
     register.isDown = false
     const served = Promise.all([here, there].map(({ tokens }) => outcome(tokens.getAccessToken())))
     await clock.advance(5_000)
-    // The other one has found the first login, with an access token that has ended: who has asked there has asked in that one.
+    // The other process has found the first login, with an expired access token: its caller belongs to that login.
     expect(await served).toMatchObject(['access-1', { code: 'ERR_LOGIN_REQUIRED' }])
     expect(await ended(there.tokens.getAccessToken())).toBe('access-1')
     expect([...presentedBy(here), ...presentedBy(there)]).toEqual(['of bob'])
   })
 })
 
-describe('given a login that the store could not be told, right after a logout of the same manager', () => {
+describe('given an unreported login, right after a logout of the same manager', () => {
   it.each([
     ['its clock was set back since', 600_000],
-    ['its clock goes right', 0],
-  ])('when the store has the logout, and %s, then the login goes on (F329)', async (_, behindMs) => {
+    ['its clock is correct', 0],
+  ])('when the store has the logout, and %s, then the login continues (F329)', async (_, behindMs) => {
     const { clock, register, here, ended } = start()
     await ended(here.tokens.adopt(GRANT))
     await ended(here.tokens.logout())
@@ -214,31 +214,34 @@ describe('given a login that the store could not be told, right after a logout o
   })
 })
 
-describe('given two logins that the store could not be told', () => {
+describe('given two logins that the store did not receive', () => {
   it.each([
     ['earlier', 0],
     ['later', 1],
-  ])('when the process of the %s one is the first to reach it, then the later one stays (F330)', async (_, first) => {
-    const { clock, register, here, there, ended } = start()
-    register.isDown = true
-    await ended(here.tokens.adopt(GRANT))
-    await ended(there.tokens.adopt(BOB))
-    register.isDown = false
-    const owners = first === 0 ? [here, there] : [there, here]
-    for (const one of [...owners, ...owners]) {
-      internals(one).followLogin?.()()
-      await clock.advance(1_000)
-    }
-    expect([here, there].map(({ tokens }) => tokens.peekAccessToken())).toEqual(['bob', 'bob'])
-  })
+  ])(
+    'when the process of the %s login is the first to reach it, then the later login stays (F330)',
+    async (_, first) => {
+      const { clock, register, here, there, ended } = start()
+      register.isDown = true
+      await ended(here.tokens.adopt(GRANT))
+      await ended(there.tokens.adopt(BOB))
+      register.isDown = false
+      const owners = first === 0 ? [here, there] : [there, here]
+      for (const one of [...owners, ...owners]) {
+        internals(one).followLogin?.()()
+        await clock.advance(1_000)
+      }
+      expect([here, there].map(({ tokens }) => tokens.peekAccessToken())).toEqual(['bob', 'bob'])
+    },
+  )
 })
 
-describe('given two logins that the store could not be told, and a third process', () => {
+describe('given two logins that the store did not receive, and a third process', () => {
   const ORDERS = ['earlier', 'later'] as const
   const DEEDS = ['does nothing', 'asks for a token', 'renews the login before'] as const
 
   it.each(DEEDS.flatMap((deed) => ORDERS.map((order) => [deed, order] as const)))(
-    'when it %s, and the process of the %s one is the first to reach the store, then the later login stays, everywhere (F360)',
+    'when it %s, and the process of the %s login is the first to reach the store, then the later login stays, everywhere (F360)',
     async (deed, order) => {
       const { clock, register, here, there, third, ended } = start()
       if (deed === 'renews the login before') await ended(third.tokens.adopt(GRANT), 40_000)
@@ -262,7 +265,7 @@ describe('given two logins that the store could not be told, and a third process
   )
 
   it.each([-30_000, 30_000])(
-    'when the wall clock of the process of the later one is set by %d ms meanwhile, then that one stays all the same (F360)',
+    "when the wall clock of the later login's process is set by %d ms before that, then that login stays anyway (F360)",
     async (byMs) => {
       const { clock, register, here, there, ended } = start({}, byMs)
       register.isDown = true
@@ -281,11 +284,11 @@ describe('given two logins that the store could not be told, and a third process
 
 describe('given a login that is in no record', () => {
   it.each([
-    ['somebody else logs out', 'logout', true],
-    ['somebody else is reset', 'reset', true],
+    ['another user logs out', 'logout', true],
+    ['another manager is reset', 'reset', true],
     ['a process without a login calls logout()', 'logout', false],
     ['a process without a login calls reset()', 'reset', false],
-  ] as const)('when %s, then it goes on, and its process stores it (F361)', async (_, act, isLoggedIn) => {
+  ] as const)('when %s, then it continues, and its process stores it (F361)', async (_, act, isLoggedIn) => {
     const { clock, register, here, there, third, ended } = start()
     if (isLoggedIn) await ended(there.tokens.adopt(GRANT))
     register.downFor = new Set([here])
@@ -299,7 +302,7 @@ describe('given a login that is in no record', () => {
     expect(here.told.loginChanged).toEqual([BEGAN_HERE])
   })
 
-  it('when its write was executed, and a process that has it logs out, then it has ended, for its own process, too (F361)', async () => {
+  it('when its write was executed, and a process that has it logs out, then it has ended for its own process, too (F361)', async () => {
     const { clock, register, here, there, ended } = start()
     register.meet('replace', answerLost)
     await ended(here.tokens.adopt(BOB))
@@ -311,8 +314,8 @@ describe('given a login that is in no record', () => {
   })
 })
 
-describe('given a login whose answer of the store is lost', () => {
-  it('when it is renewed without the store, then the store gets the new token set, and nobody presents the old one again', async () => {
+describe('given a login whose store response is lost', () => {
+  it('when it is renewed without the store, then the store receives the new token set, and no process presents the old one again', async () => {
     const { clock, register, here, there, ended } = start()
     register.meet('replace', answerLost)
     await ended(here.tokens.adopt(GRANT))

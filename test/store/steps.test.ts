@@ -7,7 +7,7 @@ import { settle } from '../support/watched-clock.ts'
 const never = () => new Promise<never>(() => undefined)
 const LIMIT_MS = 1_000
 
-/** A clock whose process may be busy: `lag` moves the time while a turn of the loop lasts. */
+/** A clock whose process may be busy: `lag` moves the time during a turn of the event loop. */
 function start() {
   const manual = manualClock()
   let lagMs = 0
@@ -20,7 +20,7 @@ function start() {
   let failedAt: number | undefined
   const hang = (steps = new Steps()) =>
     steps.run(never, { clock, ms: LIMIT_MS }).catch(() => (failedAt ??= clock.monotonicNow()))
-  /** Answers steps of another store: one in each turn of the loop. */
+  /** Completes steps of another store: one in each turn of the event loop. */
   const answerOthers = async (times: number, lagEachMs: number, afterMs = 0) => {
     const others = new Steps()
     let answered = 0
@@ -42,7 +42,7 @@ function start() {
     }
     return answered
   }
-  /** A step hangs until its limit, and from then on steps of others are answered. @returns how many of them before it failed */
+  /** A step hangs until its limit. From then on, steps of others complete. @returns how many of them before it failed */
   const reachLimit = async (times: number, lagEachMs: number) => {
     void hang()
     const before = answerOthers(1, 0)
@@ -55,23 +55,23 @@ function start() {
   return { manual, clock, lag, hang, reachLimit, failedAt: () => failedAt }
 }
 
-describe('given a step without an answer until its limit', () => {
-  it('when the process is not busy, then it fails there, although steps of other stores are answered', async () => {
+describe('given a step without a response until its limit', () => {
+  it('when the process is not busy, then the step fails at the limit, although steps of other stores complete', async () => {
     const { reachLimit, failedAt } = start()
     expect(await reachLimit(50, 0)).toBeLessThan(10)
     expect(failedAt()).toBe(LIMIT_MS)
   })
 
-  it('when the process is busy and reads no answers, then it fails at the first look', async () => {
+  it('when the process is busy and reads no responses, then the step fails at the first check', async () => {
     const { manual, clock, lag, hang, failedAt } = start()
     void hang()
-    // The timers that come between two turns of the loop.
+    // The timers between two turns of the event loop.
     for (let n = 0; n < 5; n += 1) clock.setTimer(() => lag(20), LIMIT_MS)
     await manual.advance(LIMIT_MS)
     expect(failedAt()).toBe(LIMIT_MS)
   })
 
-  it('when the process is busy and reads answers all the time, then it fails ten seconds later', async () => {
+  it('when the process is busy and reads responses all the time, then the step fails ten seconds later', async () => {
     const { reachLimit, failedAt } = start()
     await reachLimit(200, 100)
     expect(failedAt()).toBeGreaterThanOrEqual(LIMIT_MS + 10_000)
@@ -79,10 +79,10 @@ describe('given a step without an answer until its limit', () => {
   })
 })
 
-describe('given a step that was sent before others, and has no answer', () => {
+describe('given a step that was sent before others, and has no response', () => {
   it.each([
-    ['is answered after it was sent', true, 2],
-    ['was answered', false, 4],
+    ['completes after it was sent', true, 2],
+    ['had completed', false, 4],
   ])('when one of the others %s: %s, then %d steps may be in flight', async (_, isAnswered, most) => {
     const { manual, clock, hang } = start()
     const steps = new Steps()
@@ -105,7 +105,7 @@ describe('given a step that was sent before others, and has no answer', () => {
   })
 })
 
-/** A register that answers each step after `takesMs`. */
+/** A register that responds to each step after `takesMs`. */
 function paced(capacity?: number) {
   const clock = manualClock()
   const steps = new Steps(capacity)
@@ -140,7 +140,7 @@ function paced(capacity?: number) {
 }
 
 describe('given more steps than a store sends at once (F295, F296)', () => {
-  it('when they are answered in time, then more are sent, and never more than were answered before, up to fifty', async () => {
+  it('when responses are in time, then more are sent, and never more than have completed before, up to fifty', async () => {
     const world = paced()
     for (let n = 0; n < 3_000; n += 1) world.ask()
     await settle()
@@ -154,14 +154,14 @@ describe('given more steps than a store sends at once (F295, F296)', () => {
   it.each([
     [500, 5],
     [501, 4],
-  ])('when each answer takes %d of 1000 ms, then %d are in flight later', async (takesMs, most) => {
+  ])('when each response takes %d of 1000 ms, then %d are in flight later', async (takesMs, most) => {
     const world = Object.assign(paced(), { takesMs })
     for (let n = 0; n < 12; n += 1) world.ask()
     await world.clock.advance(3 * takesMs - 1)
     expect(world.most).toBe(most)
   })
 
-  it('when answers begin to take long, then fewer are sent, before any step fails', async () => {
+  it('when responses become slow, then fewer are sent, before any step fails', async () => {
     const world = paced()
     for (let n = 0; n < 1_000; n += 1) world.ask()
     await world.clock.advance(200)
@@ -172,14 +172,14 @@ describe('given more steps than a store sends at once (F295, F296)', () => {
     expect(world.failed).toBe(0)
   })
 
-  it('when the client tells how many it serves at once, then no more are sent', async () => {
+  it('when the client states how many it runs at once, then no more are sent', async () => {
     const world = paced(3)
     for (let n = 0; n < 100; n += 1) world.ask()
     await world.clock.advance(1_000)
     expect(world).toMatchObject({ most: 3, answered: 100 })
   })
 
-  it('when some end what others began, then these are sent first', async () => {
+  it('when some steps complete what others began, then these are sent first', async () => {
     const world = paced(1)
     for (const name of ['a', 'b', 'c']) world.ask(name)
     world.ask('urgent', true)
@@ -189,7 +189,7 @@ describe('given more steps than a store sends at once (F295, F296)', () => {
 })
 
 describe('given a step that has passed its limit (F295)', () => {
-  /** One of four steps has no answer, the others are answered all the time. */
+  /** One step in four has no response, the others complete all the time. */
   const late = async (capacity: number) => {
     const world = paced(capacity)
     let answer: () => void = () => undefined
@@ -205,11 +205,11 @@ describe('given a step that has passed its limit (F295)', () => {
     return { world, keepBusy, answer: () => answer() }
   }
 
-  it('when the register goes on, then half as many are sent, and the step keeps its place for five seconds', async () => {
+  it('when the register works again, then half as many are sent, and the step keeps its slot for five seconds', async () => {
     const { world, keepBusy } = await late(4)
     expect(await keepBusy(LIMIT_MS)).toBe(3)
     expect(world.failed).toBe(1)
-    // Two places, and one of them is taken. They grow again, and the step still has its place.
+    // Two slots, and one of them is taken. The limit grows again, and the step still has its slot.
     expect(await keepBusy(2_000)).toBe(3)
     await world.clock.advance(1_999)
     expect(await keepBusy(0)).toBe(3)
@@ -217,7 +217,7 @@ describe('given a step that has passed its limit (F295)', () => {
     expect(await keepBusy(100)).toBe(4)
   })
 
-  it('when it is answered then, then its place is free', async () => {
+  it('when its response arrives then, then its slot is free', async () => {
     const { world, keepBusy, answer } = await late(4)
     await keepBusy(LIMIT_MS)
     await keepBusy(1_000)
@@ -228,7 +228,7 @@ describe('given a step that has passed its limit (F295)', () => {
   })
 })
 
-describe('given a step that passes its limit, and none is answered meanwhile', () => {
+describe('given a step that passes its limit, while no other completes', () => {
   const silent = async () => {
     const world = paced(1)
     let answer: () => void = () => undefined
@@ -239,14 +239,14 @@ describe('given a step that passes its limit, and none is answered meanwhile', (
     return { world, answer: () => answer() }
   }
 
-  it('when it is answered before one more limit is over, then those that wait for a place are sent (F238)', async () => {
+  it('when it completes within one more limit, then the steps that wait for a slot are sent (F238)', async () => {
     const { world, answer } = await silent()
     answer()
     await world.clock.advance(2_000)
     expect(world).toMatchObject({ failed: 0, answered: 100 })
   })
 
-  it('when it is not, then they fail all at once, and so does the next one', async () => {
+  it('when it does not, then they all fail at once, and so does the next one', async () => {
     const { world } = await silent()
     expect(world.failed).toBe(0)
     await world.clock.advance(1)

@@ -9,7 +9,7 @@ function start() {
   return { ask, ends, end: (n: number) => ends[n]!() }
 }
 
-it('given work in flight, when two ask, then they share the next one, which begins when this one has ended', async () => {
+it('given work in flight, when two callers join, then they share the next flight, which begins when this one has ended', async () => {
   const { ask, ends, end } = start()
   const first = ask()
   const later = [ask(), ask()]
@@ -18,7 +18,7 @@ it('given work in flight, when two ask, then they share the next one, which begi
   await first
   await Promise.resolve()
   expect(ends).toHaveLength(2)
-  // Who asks now is too late for the second one.
+  // A caller that joins now is too late for the second flight.
   const last = ask()
   end(1)
   expect(await Promise.all(later)).toEqual([2, 2])
@@ -28,7 +28,7 @@ it('given work in flight, when two ask, then they share the next one, which begi
   expect(await last).toBe(3)
 })
 
-it('given work that has ended, when somebody asks, then work begins at once, and nothing is kept for its key', async () => {
+it('given work that has ended, when a caller joins, then work begins at once, and nothing is kept for its key', async () => {
   const { ask, ends, end } = start()
   for (let n = 0; n < 3; n += 1) {
     const asked = ask()
@@ -39,14 +39,14 @@ it('given work that has ended, when somebody asks, then work begins at once, and
   }
 })
 
-it('given work in flight, when somebody asks for another key, then that begins at once', () => {
+it('given work in flight, when a caller joins with another key, then that work begins at once', () => {
   const { ask, ends } = start()
   void ask('a')
   void ask('b')
   expect(ends).toHaveLength(2)
 })
 
-it('given work that fails, when others wait for the next one, then theirs begins all the same', async () => {
+it('given work that fails, when others wait for the next flight, then theirs begins anyway', async () => {
   const together = new Together<string>()
   const failed = together.run('a', () => Promise.reject(new Error('away')))
   const next = together.run('a', async () => 'here')

@@ -17,7 +17,7 @@ function start(source = login()) {
   const write = (value: string) => {
     for (const [key, { until }] of register.values) register.values.set(key, { value, until })
   }
-  /** Changes the state that stands in the record. */
+  /** Changes the stored state. */
   const change = (changes: (state: { pair: object }) => object) => {
     const envelope = JSON.parse(stored()) as { box: string }
     write(JSON.stringify({ ...envelope, box: JSON.stringify(changes(JSON.parse(envelope.box) as { pair: object })) }))
@@ -26,7 +26,7 @@ function start(source = login()) {
   return { clock, owner, stored, write, change, state }
 }
 
-describe('given a record that cannot be read, of a login (F298)', () => {
+describe('given an unreadable record of a login (F298)', () => {
   const damaged = async () => {
     const world = start()
     await world.owner().tokens.adopt(GRANT)
@@ -34,7 +34,7 @@ describe('given a record that cannot be read, of a login (F298)', () => {
     return world
   }
 
-  it('when somebody asks for a token, then the record stays, and nobody is sent to log in', async () => {
+  it('when a caller needs a token, then the record stays, and no user is sent to log in', async () => {
     const { clock, owner, stored } = await damaged()
     const { tokens, source, told } = owner()
     const asked = outcome(tokens.getAccessToken({ maxWaitMs: 5_000 }))
@@ -47,7 +47,7 @@ describe('given a record that cannot be read, of a login (F298)', () => {
     ])
   })
 
-  it.each(['adopt', 'logout', 'reset'] as const)('when somebody calls %s, then that takes its place', async (act) => {
+  it.each(['adopt', 'logout', 'reset'] as const)('when a caller calls %s, then the record is replaced', async (act) => {
     const { clock, owner, stored } = await damaged()
     const { tokens } = owner()
     const done = act === 'adopt' ? tokens.adopt(GRANT) : tokens[act]()
@@ -56,7 +56,7 @@ describe('given a record that cannot be read, of a login (F298)', () => {
     expect(stored()).toContain('"schema":2')
   })
 
-  it('when the source can obtain, then the next claim takes its place', async () => {
+  it('when the source can obtain, then the next lease replaces the record', async () => {
     const { owner, stored, write } = start(new ScriptedSource({ pairs: true }) as never)
     await owner().tokens.getAccessToken()
     write('garbage')
@@ -66,7 +66,7 @@ describe('given a record that cannot be read, of a login (F298)', () => {
 })
 
 describe('given a record with optional members of a later release (F297)', () => {
-  it('when this release renews it, then those of the record go on, and those of the token set end with it (F354)', async () => {
+  it('when this release renews it, then those of the record are kept, and those of the token set are dropped (F354)', async () => {
     const { owner, change, state } = start()
     await owner().tokens.adopt(GRANT)
     change(({ pair, ...rest }) => ({ ...rest, later: 'kept', pair: { ...pair, hint: { of: 'the login' } } }))
@@ -78,7 +78,7 @@ describe('given a record with optional members of a later release (F297)', () =>
     expect(state().pair).not.toHaveProperty('hint')
   })
 
-  it('when an exchange fails, then those of the token set go on, and those of the lease and of the cool-down end with them (F354)', async () => {
+  it('when an exchange fails, then those of the token set are kept, and those of the lease and of the cool-down are dropped (F354)', async () => {
     const { owner, change, state } = start()
     await owner().tokens.adopt(GRANT)
     const { tokens, source } = owner()
@@ -96,7 +96,7 @@ describe('given a record with optional members of a later release (F297)', () =>
   })
 
   it.each(['logout', 'reset'] as const)(
-    'when it forgets the tokens by %s(), then those of the record go on (F354)',
+    'when it clears the tokens by %s(), then those of the record are kept (F354)',
     async (act) => {
       const { owner, change, state } = start()
       const { tokens } = owner()
@@ -108,7 +108,7 @@ describe('given a record with optional members of a later release (F297)', () =>
     },
   )
 
-  it('when somebody logs in, then those of the earlier login are gone', async () => {
+  it('when a user logs in, then those of the earlier login are gone', async () => {
     const { owner, change, state } = start()
     await owner().tokens.adopt(GRANT)
     change(({ pair, ...rest }) => ({ ...rest, pair: { ...pair, hint: 'of the earlier login' } }))

@@ -46,20 +46,20 @@ async function start() {
 
 const LOGGED_OUT = { kind: 'missing', missing: 'logged-out' }
 
-describe('given a logout that the store could not be told', () => {
-  it('when the store is back and the owner claims, then it gets no newer tokens of that login, and nobody has them', async () => {
+describe('given a logout that the store did not receive', () => {
+  it('when the store is back and the owner acquires a lease, then it gets no newer tokens of that login, and no owner has them', async () => {
     const { acquire, version, found } = await start()
     expect(await acquire(version)).toMatchObject({ kind: 'granted', missing: 'logged-out' })
     expect(await found()).toMatchObject(LOGGED_OUT)
   })
 
-  it('when the store is back and the owner looks, then nobody has tokens of that login', async () => {
+  it('when the store is back and the owner checks, then no owner has tokens of that login', async () => {
     const { here, version, login, found } = await start()
     expect(await here.check?.(version, login)).toMatchObject(LOGGED_OUT)
     expect(await found()).toMatchObject(LOGGED_OUT)
   })
 
-  it('when the store is away for the first step after it, too, then it is told with the next one', async () => {
+  it('when the store is away for the first step after it, too, then it receives the logout with the next step', async () => {
     const { here, version, away, acquire, found } = await start()
     await away(() => here.check!(version))
     await away(() => acquire(version))
@@ -68,7 +68,7 @@ describe('given a logout that the store could not be told', () => {
     expect(await found()).toMatchObject(LOGGED_OUT)
   })
 
-  it('when another owner has renewed the tokens since, then nobody has them either', async () => {
+  it('when another owner has renewed the tokens since, then no owner has those either', async () => {
     const { clock, there, acquire, version, newer, found } = await start()
     await clock.advance(30_000)
     const granted = await there.acquire('there', newer, 15_000)
@@ -78,8 +78,8 @@ describe('given a logout that the store could not be told', () => {
   })
 
   it.each([
-    ['the same person', { ...BOB_AGAIN, refreshToken: 'refresh-4' }],
-    ['another one', CAROL],
+    ['the same user', { ...BOB_AGAIN, refreshToken: 'refresh-4' }],
+    ['another user', CAROL],
   ])('when %s has logged in there since, then that login stays', async (_, later) => {
     const { clock, there, acquire, version, newer, found } = await start()
     await clock.advance(10_000)
@@ -88,7 +88,7 @@ describe('given a logout that the store could not be told', () => {
     expect(await found()).toBe(later.accessToken)
   })
 
-  it('when somebody has logged in there since, and the store could not be told of that either, then that login is stored', async () => {
+  it('when a user has logged in there since, and the store did not receive that either, then that login is stored', async () => {
     const { clock, register, there, acquire, version, newer, away, found } = await start()
     await clock.advance(10_000)
     await away(() => there.adopt(newer, CAROL))
@@ -99,14 +99,14 @@ describe('given a logout that the store could not be told', () => {
     expect(await found()).toBe('access-3')
   })
 
-  it('when somebody logs in here, then the logout is not told any more', async () => {
+  it('when a user logs in here, then the logout is no longer reported', async () => {
     const { here, acquire, version, away, found } = await start()
     await away(() => here.adopt(version, BOB_AGAIN))
     await acquire(version)
     expect(await found()).toBe('access-2')
   })
 
-  it('when it has been told, then it is not told again', async () => {
+  it('when the store has received it, then it is not sent again', async () => {
     const { here, register, version, found } = await start()
     await here.check?.(version)
     const after = [...register.values]
@@ -115,7 +115,7 @@ describe('given a logout that the store could not be told', () => {
     expect(await found()).toMatchObject(LOGGED_OUT)
   })
 
-  it('when the user tries again, and the store gets that, then it is not told again', async () => {
+  it('when the user tries again, and the store receives that, then it is not sent again', async () => {
     const { here, register, version, logOut } = await start()
     await logOut()
     const after = [...register.values]
@@ -123,7 +123,7 @@ describe('given a logout that the store could not be told', () => {
     expect([...register.values]).toEqual(after)
   })
 
-  it('when an exchange from before it ends now, and the store gets its tokens, then they are cleared, too', async () => {
+  it('when an exchange from before it ends now, and the store receives its tokens, then they are cleared, too', async () => {
     const clock = manualClock()
     const register = new Register(clock)
     const { here, there, acquire } = twoOwners(register, clock)
@@ -166,7 +166,7 @@ function processes(login: LoginLayer | 'none' = person, onUnavailable: 'fail' | 
     return { ...manage(source, { store, storeKey: 'a', renewal: { keepWarm: 'never' } }, clock), source }
   }
   const [here, there] = [process(), process()]
-  /** Lets the time pass that it takes. */
+  /** Lets the time pass that the work takes. */
   const ended = async <Value>(work: Promise<Value>) => {
     const end = outcome(work)
     await clock.advance(5_000)
@@ -185,8 +185,8 @@ function processes(login: LoginLayer | 'none' = person, onUnavailable: 'fail' | 
   return { clock, register, here, there, ended, untold, tokenOf }
 }
 
-describe('given two processes, and a login that the store could not be told (F331)', () => {
-  it('when another user has logged in since, then the logout ends the untold one alone', async () => {
+describe('given two processes, and a login that the store did not receive (F331)', () => {
+  it('when another user has logged in since, then the logout ends only the unreported login', async () => {
     const { here, there, ended, untold, tokenOf } = processes()
     await untold(() => here.tokens.adopt(grant('bob')))
     await ended(there.tokens.adopt(grant('carol')))
@@ -194,7 +194,7 @@ describe('given two processes, and a login that the store could not be told (F33
     expect([here.source.revoked, await tokenOf(there)]).toEqual([['bob'], 'carol'])
   })
 
-  it('when the logout could not be told either, and is tried again after another user has logged in, then that one stays', async () => {
+  it('when the store did not receive the logout either, and it is tried again after another user has logged in, then that login stays', async () => {
     const { here, there, ended, untold, tokenOf } = processes()
     await untold(() => here.tokens.adopt(grant('bob')))
     await untold(() => here.tokens.logout())
@@ -204,7 +204,7 @@ describe('given two processes, and a login that the store could not be told (F33
   })
 
   it.each(['told', 'untold'])(
-    'when the user before has logged in again since, then a logout that is %s leaves that login',
+    'when the previous user has logged in again since, then a logout that is %s leaves that login',
     async (is) => {
       const { here, there, ended, untold, tokenOf } = processes()
       await ended(here.tokens.adopt(grant('alice')))
@@ -218,7 +218,7 @@ describe('given two processes, and a login that the store could not be told (F33
   )
 
   it.each(['logout', 'reset'] as const)(
-    'when the store has an older login that nobody here knew, then %s ends that one, too: the untold one would have replaced it',
+    'when the store has an older login that this process never saw, then %s ends that one, too, because the unreported login would have replaced it',
     async (act) => {
       const { here, there, ended, untold, tokenOf } = processes()
       await ended(there.tokens.adopt(grant('alice')))
@@ -228,7 +228,7 @@ describe('given two processes, and a login that the store could not be told (F33
     },
   )
 
-  it('when the store executes it after its logout, also if the user had tried twice, then the next step here ends it', async () => {
+  it('when the store executes it after its logout, even if the user had tried twice, then the next step here ends it', async () => {
     const { register, here, there, ended, untold, tokenOf } = processes()
     const replace = register.replace.bind(register)
     let late: (() => Promise<boolean>) | undefined
@@ -246,7 +246,7 @@ describe('given two processes, and a login that the store could not be told (F33
 })
 
 describe('given acts in one turn, and another user who has logged in elsewhere', () => {
-  it('when a session logs out here and Bob logs in, then the logout ends the session that was here, and the login the other one (F281)', async () => {
+  it('when a session logs out here and Bob logs in, then the logout ends the session that was here, and the login ends the other one (F281)', async () => {
     const { here, there, ended } = processes(session)
     const own = await ended(here.tokens.getAccessToken())
     await ended(there.tokens.adopt(grant('carol')))
@@ -266,8 +266,8 @@ describe('given acts in one turn, and another user who has logged in elsewhere',
   })
 })
 
-describe('given a source that needs no login, and tokens that the store could not be told', () => {
-  it('when there are others in the store by then, then reset clears those, too', async () => {
+describe('given a source that needs no login, and tokens that the store did not receive', () => {
+  it('when the store has other tokens by then, then reset clears those, too', async () => {
     const { here, there, ended, untold } = processes('none')
     await untold(() => here.tokens.adopt(grant('bob')))
     await ended(there.tokens.adopt(grant('carol')))
@@ -276,8 +276,8 @@ describe('given a source that needs no login, and tokens that the store could no
   })
 })
 
-describe('given a login whose number its manager has not been told', () => {
-  it('when the record is lost during a refresh elsewhere, then its logout ends it all the same', async () => {
+describe('given a login whose number its manager has not received', () => {
+  it('when the record is lost during a refresh elsewhere, then its logout ends it anyway', async () => {
     const { clock, register, here, there, ended, tokenOf } = processes(person, 'private')
     const replace = register.replace.bind(register)
     register.replace = async (...given) => {
@@ -301,7 +301,7 @@ describe('given a login whose number its manager has not been told', () => {
     ])
   })
 
-  it('when it has renewed the tokens alone, and has stored them under another number, then others get their next token (F332)', async () => {
+  it('when its manager has renewed privately and stored the tokens under another number, then other processes get their next token (F332)', async () => {
     const clock = manualClock()
     const shared = new MemoryRegister(clock)
     let reads = 0
@@ -353,7 +353,7 @@ describe('given a login whose number its manager has not been told', () => {
 })
 
 describe('given a register whose clock was set back, and a login that it executes late', () => {
-  it('when its logout is told at last, then nobody has that login (F331)', async () => {
+  it('when its logout is reported at last, then no owner has that login (F331)', async () => {
     const clock = manualClock()
     let behindMs = 0
     const register = new Register({ wallNow: () => clock.wallNow() - behindMs })

@@ -57,7 +57,7 @@ class LoginSource extends ScriptedSource {
   readonly login = person
 }
 
-/** So many owners of this release, and so many of a later one, share an account for twenty lifetimes. */
+/** Owners of this release and of a later one share an account for twenty lifetimes. */
 async function fleet(earlier: number, later: number, source: ScriptedSource) {
   const clock = manualClock()
   const register = new MemoryRegister(clock)

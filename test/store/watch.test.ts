@@ -7,7 +7,7 @@ import { WatchedRegister } from '../support/memory-register.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** Two owners, and a service whose answer waits. */
+/** Two owners, and a service whose response is held. */
 function start() {
   const clock = manualClock()
   const register = new WatchedRegister(clock)
@@ -17,8 +17,8 @@ function start() {
   return { register, minted, first: owner(), second: owner() }
 }
 
-describe('given a register that tells of changes', () => {
-  it('when one owner gets a token, then another who waits has it at once, and watches no longer (F187)', async () => {
+describe('given a register that reports changes', () => {
+  it('when one owner receives a token, then a waiting owner has it at once, and stops watching (F187)', async () => {
     const { register, minted, first, second } = start()
     const got = first.getAccessToken()
     await settle()
@@ -32,7 +32,7 @@ describe('given a register that tells of changes', () => {
     expect([minted.calls, register.watchers.size]).toEqual([1, 0])
   })
 
-  it('when somebody logs out while another owner makes an exchange, then the logout ends as soon as that exchange does', async () => {
+  it('when a user logs out while another owner makes an exchange, then the logout ends as soon as that exchange does', async () => {
     const { register, minted, first, second } = start()
     const got = outcome(first.getAccessToken())
     await settle()

@@ -17,7 +17,7 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 import { outcome } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 
-/** A service with one good secret, and tokens that live so long. */
+/** A service with one valid secret, and tokens of this lifetime. */
 function start(lifetimeMs: number, inMemory?: TokenStore) {
   const clock = manualClock()
   const register = new MemoryRegister(clock)
@@ -43,7 +43,7 @@ function start(lifetimeMs: number, inMemory?: TokenStore) {
     })
   const withSecret = (secret: string) =>
     manager({ id: 'one', obtain: () => obtain(secret), [CREDENTIALS]: () => secret } as TokenSource)
-  /** A function gives the secret at each exchange. */
+  /** A function returns the secret for each exchange. */
   const withFunction = (secret: string) =>
     manager(
       {
@@ -70,7 +70,7 @@ describe('given healthy processes beside one with a wrong secret', () => {
     ['memoryStore', 20_000, memoryStore],
     ['memoryStore', 60_000, memoryStore],
   ])(
-    'when all share %s, and are asked for tokens of %d ms for 400 s, then none of the healthy ones fails, and the wrong one calls at most once a minute (F355)',
+    'when all share %s, and use tokens of %d ms for 400 s, then none of the healthy ones fails, and the wrong one calls at most once a minute (F355)',
     async (_, lifetimeMs, inMemory) => {
       const { clock, calls, withSecret } = start(lifetimeMs, inMemory())
       const [wrong, ...healthy] = [withSecret('bad'), withSecret('good'), withSecret('good')]
@@ -86,7 +86,7 @@ describe('given healthy processes beside one with a wrong secret', () => {
     },
   )
 
-  it('when the secrets come from functions, then a process that has made an exchange goes on (F355)', async () => {
+  it('when the secrets come from functions, then a process that has made an exchange continues (F355)', async () => {
     const { clock, withFunction, ended } = start(20_000)
     const [healthy, wrong] = [withFunction('good'), withFunction('bad')]
     expect(await ended(healthy.getAccessToken())).toBe('access-1')
@@ -97,7 +97,7 @@ describe('given healthy processes beside one with a wrong secret', () => {
 })
 
 describe('given processes that have the same wrong secret', () => {
-  it('when one was rejected, then the others do not call, and are told whose credentials they are (F355)', async () => {
+  it('when one was rejected, then the others make no token request, and their error says that they have the same credentials (F355)', async () => {
     const { calls, withSecret, ended } = start(20_000)
     const owners = Array.from({ length: 5 }, () => withSecret('bad'))
     await ended(owners[0]!.getAccessToken())
@@ -112,7 +112,7 @@ describe('given processes that have the same wrong secret', () => {
   it.each([
     ['missing', undefined],
     ['none', 7],
-  ])('when the mark in the record is %s, then all rest, as before (F355)', async (_, by) => {
+  ])('when the fingerprint in the record is %s, then all processes cool down (F355)', async (_, by) => {
     const { register, calls, withSecret, ended } = start(20_000)
     await ended(withSecret('bad').getAccessToken())
     for (const [key, { value, until }] of register.values) {
@@ -136,11 +136,11 @@ describe('given the sources of this package', () => {
     ['oauth2', oauth2({ ...server, clientSecret: 'hush' }), true],
     ['oauth2, a function', oauth2({ ...server, clientSecret: () => 'hush' }), false],
   ])(
-    'when the credentials of %s are constants, then the manager knows them before its first exchange, and no print shows them (F355)',
+    'when the source is %s, then the manager sees constant credentials before its first exchange, and no print shows them (F355)',
     (_, source, isTold) => {
       const read = Reflect.get(source, CREDENTIALS) as () => unknown
       expect(typeof read() === 'string').toBe(isTold)
-      // An inspection that calls getters finds none.
+      // An inspection that calls getters finds nothing.
       expect(inspect(source, { depth: Infinity, showHidden: true, getters: true })).not.toContain('hush')
     },
   )
