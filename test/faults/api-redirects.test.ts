@@ -19,7 +19,7 @@ const redirecting =
 const accepting: RequestListener = (_, reply) => void reply.end('{}')
 const refusing: RequestListener = (_, reply) => void reply.writeHead(401).end()
 
-/** One host name, served with and without TLS. */
+/** One host name with and without TLS. */
 async function startBoth(overTls: RequestListener, plain: RequestListener) {
   const certificate = selfSigned()
   const bearers: Record<'http' | 'https', (string | undefined)[]> = { http: [], https: [] }
@@ -47,11 +47,11 @@ async function startBoth(overTls: RequestListener, plain: RequestListener) {
   }
 }
 
-/** The options of an agent win over those of a request. */
+/** The options of an agent override those of a request. */
 const portOf = (origin: string) => ({ port: Number(new URL(origin).port) })
 
-describe.each([301, 302, 303, 307, 308])('given an API that sends requests on to another scheme with %i', (status) => {
-  it('when that is from https to http, then the token does not go out in the clear (F42)', async () => {
+describe.each([301, 302, 303, 307, 308])('given an API that redirects requests to another scheme with %i', (status) => {
+  it('when the redirect leads from https to http, then the token is not sent in clear text (F42)', async () => {
     const both = await startBoth(
       redirecting(status, () => `${both.http}/there`),
       accepting,
@@ -62,7 +62,7 @@ describe.each([301, 302, 303, 307, 308])('given an API that sends requests on to
     expect(both.bearers).toEqual({ https: ['Bearer token-1'], http: [undefined] })
   })
 
-  it('when that is from http to https, then the token does not follow either (F42)', async () => {
+  it('when the redirect leads from http to https, then the token is not sent either (F42)', async () => {
     const both = await startBoth(
       accepting,
       redirecting(status, () => `${both.https}/there`),
@@ -73,7 +73,7 @@ describe.each([301, 302, 303, 307, 308])('given an API that sends requests on to
     expect(both.bearers).toEqual({ http: ['Bearer token-1'], https: [undefined] })
   })
 
-  it('when that is to https on its own port, and the host is the same, then the token does not follow either (F42)', async () => {
+  it('when the redirect leads to https on its default port, and the host is the same, then the token is not sent either (F42)', async () => {
     const both = await startBoth(
       accepting,
       redirecting(status, () => 'https://localhost/there'),
@@ -85,8 +85,8 @@ describe.each([301, 302, 303, 307, 308])('given an API that sends requests on to
   })
 })
 
-describe('given a request with a Host header of its own', () => {
-  it('when it is redirected to another path, then that is sought at the named host, without the token (F42)', async () => {
+describe('given a request with its own Host header', () => {
+  it('when it is redirected to another path, then the named host receives it without the token (F42)', async () => {
     const named = await serve(accepting)
     const server = await serve(redirecting(307, () => '/there'))
     const api = axios.create({ adapter: 'http', baseURL: server.origin, headers: { Host: new URL(named.origin).host } })
@@ -97,7 +97,7 @@ describe('given a request with a Host header of its own', () => {
   })
 })
 
-describe('given a request with a beforeRedirect of its own', () => {
+describe('given a request with its own beforeRedirect', () => {
   async function startAway(beforeRedirect: BeforeRedirect) {
     const other = await serve(accepting)
     const server = await serve(
@@ -108,7 +108,7 @@ describe('given a request with a beforeRedirect of its own', () => {
     return { other, server, requested: api.get('/away', { beforeRedirect }) }
   }
 
-  it('when it is redirected, then that runs each time, and only what leaves the origin comes without the token', async () => {
+  it('when it is redirected, then the callback runs each time, and only requests that leave the origin lack the token', async () => {
     const headers: unknown[] = []
     const beforeRedirect: BeforeRedirect = (options) => void headers.push({ ...options.headers })
     const { other, server, requested } = await startAway(beforeRedirect)
@@ -121,7 +121,7 @@ describe('given a request with a beforeRedirect of its own', () => {
     expect(config.beforeRedirect).toBe(beforeRedirect)
   })
 
-  it('when that throws, then nothing more is sent, and the error is of axios, with the config as it was', async () => {
+  it('when the callback throws, then nothing more is sent, and the error is an AxiosError with an unchanged config', async () => {
     const beforeRedirect: BeforeRedirect = ({ path }) => {
       if (path === '/there') throw new Error('not there')
     }
@@ -133,7 +133,7 @@ describe('given a request with a beforeRedirect of its own', () => {
     expect(error.config!.headers.has('Authorization')).toBe(false)
   })
 
-  it('when redirects are not to be followed, then that never runs, and its config is as it was', async () => {
+  it('when redirects are disabled, then the callback never runs, and the config is unchanged', async () => {
     const server = await serve(redirecting(302, () => '/elsewhere'))
     const api = axios.create({ adapter: 'http', baseURL: server.origin, maxRedirects: 0 })
     attachBearer(api, startTokens().tokens)
@@ -144,8 +144,8 @@ describe('given a request with a beforeRedirect of its own', () => {
   })
 })
 
-describe.each(ADAPTERS)('given an API that sends requests on to another origin (%s adapter)', (adapter) => {
-  it('when they are rejected there for want of a token, then none is replaced, and none is seen there (F42)', async () => {
+describe.each(ADAPTERS)('given an API that redirects requests to another origin (%s adapter)', (adapter) => {
+  it('when that origin rejects them because they lack a token, then no token is renewed or sent there (F42)', async () => {
     const other = await serve(refusing)
     const server = await serve(redirecting(307, () => `${other.origin}/there`))
     const { tokens, minted } = startTokens({ clock: manualClock() })
@@ -159,7 +159,7 @@ describe.each(ADAPTERS)('given an API that sends requests on to another origin (
 })
 
 describe.each(ADAPTERS)(
-  'given an API that sends requests on to another path, which rejects the token (%s adapter)',
+  'given an API that redirects requests to another path, which rejects the token (%s adapter)',
   (adapter) => {
     async function startRefusing(status: number) {
       const server = await startApi(({ url, headers }) => {
@@ -173,7 +173,7 @@ describe.each(ADAPTERS)(
     }
 
     it.each([301, 302, 303])(
-      'when a POST was answered with %i, then it has been acted upon and is not sent again, but its token is replaced (F43)',
+      'when the response to a POST was %i, then the request was executed and is not sent again, but its token is replaced (F43)',
       async (status) => {
         const { api, minted, tokens, sent } = await startRefusing(status)
         expect(await failureOf<AxiosError>(api.post('/old', 'payment'))).toMatchObject({ status: 401 })
@@ -184,7 +184,7 @@ describe.each(ADAPTERS)(
     )
 
     it.each([307, 308])(
-      'when a POST was sent on with %i, then it is not sent again: fetch does not show that it still was one',
+      'when a POST was redirected with %i, then it is not sent again, because fetch does not show that it was still a POST',
       async (status) => {
         const { api, tokens, sent } = await startRefusing(status)
         const { status: received } = await api.post('/old', 'payment', { validateStatus: () => true })
@@ -194,14 +194,14 @@ describe.each(ADAPTERS)(
       },
     )
 
-    it.each([301, 302, 303, 307, 308])('when a GET was sent on with %i, then it is sent again', async (status) => {
+    it.each([301, 302, 303, 307, 308])('when a GET was redirected with %i, then it is sent again', async (status) => {
       const { api, minted, sent } = await startRefusing(status)
       expect((await api.get('/old')).status).toBe(200)
       expect([sent(), minted.calls]).toEqual([['GET /old', 'GET /new', 'GET /old', 'GET /new'], 2])
     })
 
     it.each([301, 302, 307, 308])(
-      'when a PUT was sent on with %i, then it is sent again (RFC 9110, 9.2.2)',
+      'when a PUT was redirected with %i, then it is sent again (RFC 9110, 9.2.2)',
       async (status) => {
         const { api, minted, sent } = await startRefusing(status)
         expect((await api.put('/old', 'profile')).status).toBe(200)
@@ -211,8 +211,8 @@ describe.each(ADAPTERS)(
   },
 )
 
-describe('given a fetch of the user’s own', () => {
-  it('when requests are sent, then it sends them, with its redirects told as well', async () => {
+describe('given a custom fetch', () => {
+  it('when requests are sent, then it sends them, and its redirects are observed too', async () => {
     const server = await startApi(({ url }) =>
       url === '/old' ? { status: 303, headers: { Location: '/new' } } : { status: 401 },
     )
@@ -229,7 +229,7 @@ describe('given a fetch of the user’s own', () => {
     expect(config!.env?.fetch).toBe(own)
   })
 
-  it('when that needs no Request, then it is told of redirects as well (F43)', async () => {
+  it('when it needs no Request, then its redirects are observed too (F43)', async () => {
     const server = await startApi(({ url }) =>
       url === '/old' ? { status: 303, headers: { Location: '/new' } } : { status: 401 },
     )
@@ -241,7 +241,7 @@ describe('given a fetch of the user’s own', () => {
     expect(server.received.map(({ method }) => method)).toEqual(['POST', 'GET'])
   })
 
-  it('when that makes its responses by hand, without an address, then they count as those of the origin', async () => {
+  it('when it makes responses by hand, without a URL, then they count as responses of the origin', async () => {
     const own: typeof fetch = async () => Object.defineProperty(new Response('made'), 'redirected', { value: true })
     const api = axios.create({ adapter: 'fetch', baseURL: 'https://api.example', env: { fetch: own } })
     attachBearer(api, startTokens().tokens)
@@ -249,7 +249,7 @@ describe('given a fetch of the user’s own', () => {
   })
 
   it.each(ADAPTERS)(
-    'when that is null, or only inherited, then the platform’s is used (%s adapter)',
+    'when it is null, or only inherited, then the fetch of the platform is used (%s adapter)',
     async (adapter) => {
       const server = await startApi()
       const inherited = Object.create({ fetch: () => Promise.reject(new Error('inherited')) }) as object
@@ -262,7 +262,7 @@ describe('given a fetch of the user’s own', () => {
     },
   )
 
-  it('when there is none, and another takes the platform’s place later, then that one sends them', async () => {
+  it('when there is none, and the fetch of the platform is replaced later, then the replacement sends the requests', async () => {
     const server = await startApi()
     const api = axios.create({ adapter: 'fetch', baseURL: server.baseUrl })
     attachBearer(api, startTokens().tokens)

@@ -19,9 +19,9 @@ const GRANT = JSON.stringify({
 })
 
 describe.each(ADAPTERS)(
-  'given an answer that lies in its socket while the event loop is busy, and the %s adapter',
+  'given a response that waits in its socket while the event loop is busy, and the %s adapter',
   (adapter) => {
-    /** A manager whose first token request has an answer, which the other thread still holds. */
+    /** A manager whose first token request has a response, which the other thread still holds. */
     const started = async () => {
       const thread = await startOtherThread({ answer: GRANT })
       ends.push(() => thread.stop())
@@ -35,7 +35,7 @@ describe.each(ADAPTERS)(
       return { thread, clock, tokens, waiting: Promise.all(waiting) }
     }
 
-    it('when the loop goes on after the limits of exchange and callers, then the answer counts (F176)', async () => {
+    it('when the loop resumes after the timeouts of exchange and callers, then the response counts (F176)', async () => {
       const { thread, clock, tokens, waiting } = await started()
       thread.stallUntilAnswered()
       clock.stall(1_200)
@@ -44,7 +44,7 @@ describe.each(ADAPTERS)(
       await tokens.close()
     })
 
-    it('when no answer came at all, then the limits count (F176)', async () => {
+    it('when there was no response at all, then the timeouts apply (F176)', async () => {
       const { clock, tokens, waiting } = await started()
       clock.stall(1_200)
       expect(await waiting).toMatchObject([{ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE' }, { code: 'ERR_WAIT_TIMEOUT' }])
@@ -53,7 +53,7 @@ describe.each(ADAPTERS)(
   },
 )
 
-describeRedis('given a reply of Redis that lies in its socket while the event loop is busy', () => {
+describeRedis('given a Redis reply that waits in its socket while the event loop is busy', () => {
   const clients: [string, (url: string) => Promise<RedisClient>][] = [
     [
       'node-redis',
@@ -76,7 +76,7 @@ describeRedis('given a reply of Redis that lies in its socket while the event lo
   ]
 
   it.each(clients)(
-    'when the loop goes on after the limit of the command of %s, then the reply counts (F176)',
+    'when the loop resumes after the command timeout of %s, then the reply counts (F176)',
     async (_, connect) => {
       const redis = await startRedis()
       ends.push(() => redis.stop())

@@ -28,7 +28,7 @@ describe.each(['http', 'fetch'] as const)(
       expect([service.count('obtain'), service.count('resource')]).toEqual([2, 52])
     }
 
-    it('when the source is one of ours, then the interceptors of the instance see no token request (F99)', async () => {
+    it('when the source is one of this package, then the interceptors of the instance see no token request (F99)', async () => {
       const service = await started()
       const api = axios.create({ adapter, baseURL: service.baseUrl })
       const seen = new Set<string | undefined>()
@@ -42,7 +42,7 @@ describe.each(['http', 'fetch'] as const)(
       expect([...seen].filter((url) => url?.includes('token'))).toEqual([])
     })
 
-    it('when a source of the user calls through it with evergreen: false, then nothing waits for itself (F99)', async () => {
+    it('when a custom source calls through it with evergreen: false, then no request waits for itself (F99)', async () => {
       const service = await started()
       const { clientId: client_id, clientSecret: client_secret } = service.client
       const api = axios.create({ adapter, baseURL: service.baseUrl })
@@ -64,8 +64,8 @@ describe.each(['http', 'fetch'] as const)(
   },
 )
 
-describe('given a credential provider that asks the API for the credentials, through the attached instance', () => {
-  it('F309: when a request waits for it, then the request ends in ERR_TOKEN_SOURCE at once', async () => {
+describe('given a credential provider that requests the credentials from the API, through the attached instance', () => {
+  it('F309: when a request waits for it, then the request fails with ERR_TOKEN_SOURCE at once', async () => {
     const server = await startApi()
     const api = axios.create({ baseURL: server.baseUrl })
     const credentials = () => api.get<never>('/vault').then(({ data }) => data)
@@ -78,7 +78,7 @@ describe('given a credential provider that asks the API for the credentials, thr
     expect(server.received).toEqual([])
   })
 
-  it('F309: when a source of one’s own sends its calls through the instance, then that works while its token lives, and else ends at once', async () => {
+  it('F309: when a custom source calls through the instance, then that works while the token is valid, and fails at once otherwise', async () => {
     const clock = watchedClock()
     const server = await startApi()
     const api = axios.create({ baseURL: server.baseUrl })
@@ -95,7 +95,7 @@ describe('given a credential provider that asks the API for the credentials, thr
     expect([tokens.peekAccessToken(), server.received.length]).toEqual(['next', 1])
   })
 
-  it('F309: when the runtime does not tell who asks, then the first time-out says so, and a request ends when its waiting budget is spent (F100)', async () => {
+  it('F309: when the runtime cannot identify the caller, then the first timeout says so, and a request ends when its waiting budget is spent (F100)', async () => {
     const clock = watchedClock()
     const server = await startApi()
     const api = axios.create({ baseURL: server.baseUrl })
@@ -125,7 +125,7 @@ describe('given a credential provider that asks the API for the credentials, thr
   })
 })
 
-describe('given a background renewal that failed with nobody waiting (F120)', () => {
+describe('given a background renewal that failed while no caller waited (F120)', () => {
   /** A token of 60 s that has 10 s left. All its renewals have failed. */
   async function failedBehind() {
     const world = manage()
@@ -136,12 +136,12 @@ describe('given a background renewal that failed with nobody waiting (F120)', ()
     return world
   }
 
-  it('when callers come while the token lives, then they get it', async () => {
+  it('when a caller needs a token while it is valid, then the caller gets it', async () => {
     const { tokens } = await failedBehind()
     expect(await tokens.getAccessToken()).toBe('access-1')
   })
 
-  it('when they come later, then they are told the error until an attempt is due, and the next one makes it', async () => {
+  it('when callers need one later, then they get the error until an attempt is due, and the next caller makes it', async () => {
     const { clock, source, tokens } = await failedBehind()
     await clock.advance(10_000)
     const retryAt = tokens.status().nextAttemptAt!

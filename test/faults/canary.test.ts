@@ -27,13 +27,13 @@ const CASES: { variant: Variant; adapter: AdapterName }[] = [
   ),
 ]
 
-/** @returns The failure paths that this variant of the service and this adapter can take. */
+/** @returns The failure paths that are possible with this variant of the service and this adapter. */
 function pathsOf(variant: Variant, adapter: AdapterName): FailurePath[] {
   const fits = <T>(only: T | undefined, actual: T) => only === undefined || only === actual
   return PATHS.filter((path) => fits(path.variant, variant) && fits(path.adapter, adapter))
 }
 
-/** The start of the hash of each secret, one digit longer than a fingerprint. */
+/** The start of each secret's hash, one digit longer than a fingerprint. */
 const DIGESTS = new RegExp(
   Object.values(SECRETS)
     .flatMap((secret) => [secret, ...[1, 2, 3, 4].map((n) => `${secret}-${n}`)])
@@ -62,7 +62,7 @@ function namesOf(told: Stage['told']): string[] {
 }
 
 describe.each(CASES)(
-  'given marked secrets wherever there may be some (P15, F128, F129, F130; variant $variant, $adapter adapter)',
+  'given marked secrets in every possible place (P15, F128, F129, F130; variant $variant, $adapter adapter)',
   ({ variant, adapter }) => {
     const expectNoSecret = async ({
       setting,
@@ -88,13 +88,13 @@ describe.each(CASES)(
       void stage.tokens.close()
     }
     it.each(pathsOf(variant, adapter))(
-      'when $when, then no secret is seen in error, events, status or output',
+      'when $when, then no secret appears in errors, events, status or output',
       expectNoSecret,
     )
   },
 )
 
-/** @returns What `act` throws, or what its promise rejects with. */
+/** @returns What `act` throws, or the reason with which its promise rejects. */
 async function failureOf(act: () => unknown): Promise<Error> {
   try {
     await act()
@@ -104,18 +104,18 @@ async function failureOf(act: () => unknown): Promise<Error> {
   throw new Error('nothing was thrown')
 }
 
-describe('given options that are wrong, next to secrets or made of them (P15, F130)', () => {
+describe('given invalid options, next to secrets or made of them (P15, F130)', () => {
   const expectSilentMisuse = async (_: string, act: () => unknown) => {
     const error = await failureOf(act)
     expect([TypeError, RangeError]).toContain(error.constructor)
     expectNoCanary(logged(error))
   }
 
-  it.each(MISUSES)('when %s, then the error shows nothing of them', expectSilentMisuse)
+  it.each(MISUSES)('when %s, then the error shows no secret', expectSilentMisuse)
 })
 
 describe('given the table of failure paths (P15)', () => {
-  it('when its ends are collected, then they are all that a manager can reject with, but for the code of a store', () => {
+  it('when its final errors are collected, then they are all that a manager can reject with, except for the code of a store', () => {
     const codes: Record<Exclude<TokenErrorCode, 'ERR_STORE_UNAVAILABLE'>, true> = {
       ERR_CREDENTIALS_REJECTED: true,
       ERR_REFRESH_REJECTED: true,
@@ -135,7 +135,7 @@ describe('given the table of failure paths (P15)', () => {
     expect([...ends].sort()).toEqual(Object.keys(codes).sort())
   })
 
-  it('when what they tell is collected, then it is all that a manager can tell, but for the words of a store, of a login and of a second manager', () => {
+  it('when its events are collected, then they are all that a manager can emit, except for those of a store, of a login and of a second manager', () => {
     const told: Record<
       Exclude<
         Told,
@@ -171,7 +171,7 @@ describe('given the table of failure paths (P15)', () => {
   })
 })
 
-describe('given the scan that all of this rests on', () => {
+describe('given the scan on which these tests rely', () => {
   const secret = SECRETS.password
   const hidden = Object.defineProperty({}, 'member', { value: secret, enumerable: false })
 
@@ -179,19 +179,19 @@ describe('given the scan that all of this rests on', () => {
     ['a message', new Error(secret)],
     ['a cause', new Error('outer', { cause: new Error('inner', { cause: { secret } }) })],
     ['a stack', Object.assign(new Error('outer'), { stack: secret })],
-    ['a member that is hidden', { hidden }],
-    ['a member that is deep', { a: { b: { c: { d: [new Map([['e', new Set([{ secret }])]])] } } } }],
+    ['a hidden member', { hidden }],
+    ['a deep member', { a: { b: { c: { d: [new Map([['e', new Set([{ secret }])]])] } } } }],
     ['a member under a symbol', { [Symbol('s')]: secret }],
     ['a name', { [secret]: 1 }],
-    ['what it says of itself', { toString: () => secret }],
+    ['its string form', { toString: () => secret }],
     ['its JSON', { toJSON: () => secret }],
-    ['an error among several', new AggregateError([new Error(secret)])],
+    ['an error of an AggregateError', new AggregateError([new Error(secret)])],
     ['hex', { header: Buffer.from(`a:${secret}`).toString('hex') }],
     ...['', 'a', 'ab', 'abc'].map((before): [string, unknown] => [
       `base64 after ${before.length} bytes`,
       { header: Buffer.from(before + secret).toString('base64url') },
     ]),
-  ])('when a secret stands in %s, then it is found', (_, what) => {
+  ])('when a secret is in %s, then it is found', (_, what) => {
     expect(logged(what)).toMatch(CANARY)
     expect(() => expectNoCanary(logged(what))).toThrow()
   })

@@ -18,7 +18,7 @@ import {
 } from './support/network.ts'
 
 const UNAVAILABLE = 'ERR_TOKEN_SERVICE_UNAVAILABLE'
-/** The deadline of an exchange, and how long a caller waits. */
+/** The timeout of an exchange, and how long a caller waits. */
 const DEADLINE_MS = 10_000
 const WAIT_MS = 30_000
 
@@ -64,15 +64,15 @@ describe.each(ADAPTERS)('given a token service at a wrong address, and the %s ad
     return network
   }
 
-  it('when its certificate is its own, then one call is made, and the refresh token stays good (F195)', async () => {
+  it('when its certificate is self-signed, then one call is made, and the refresh token stays valid (F195)', async () => {
     const place = async () => `https://${await listening(createTlsServer(selfSigned()))}`
     const { told, service } = await renewedAt(place)
     expect(told.retry).toEqual([])
     expect([service.heard, service.story]).toEqual([['obtain', 'refresh'], 'spent 1, live 0'])
   })
 
-  // Bytes that are no TLS may be the answer to a request that was sent.
-  it('when it speaks no TLS, then neither exchange is repeated, and the refresh token is given up (F195)', async () => {
+  // Bytes that are not TLS may be the response to a request that was sent.
+  it('when it does not use TLS, then neither exchange is repeated, and the refresh token is retired (F195)', async () => {
     const { told, service } = await renewedAt(async () => `https://${await listening(createHttpServer())}`)
     expect(told.retry).toMatchObject([{ delayMs: 0 }])
     expect([service.heard, service.story]).toEqual([['obtain', 'obtain'], expect.any(String)])
@@ -91,7 +91,7 @@ describe.each(ADAPTERS)('given a token service that cannot be reached (F22), and
       return { ...network, way }
     }
 
-    it('when it can be reached again, then the same refresh token is used, and works', async () => {
+    it('when it can be reached again, then the same refresh token is presented, and works', async () => {
       const { way, ...network } = await started()
       const { tokens, told, service } = network
       const renewed = tokens.renew()
@@ -104,7 +104,7 @@ describe.each(ADAPTERS)('given a token service that cannot be reached (F22), and
       expect(told.suspicious).toEqual([])
     })
 
-    it('when that lasts, then renewal gives up, and later uses the same refresh token still', async () => {
+    it('when that lasts, then the renewal fails, and a later one still presents the same refresh token', async () => {
       const { way, ...network } = await started()
       const { tokens, told, service, clock } = network
       hurryPauses(network)
@@ -121,7 +121,7 @@ describe.each(ADAPTERS)('given a token service that cannot be reached (F22), and
 
 type Lookup = NonNullable<AxiosRequestConfig['lookup']>
 
-/** While `lookup` is set, requests ask it for the address of the service. */
+/** While `lookup` is set, requests use it to resolve the service's address. */
 function nameService() {
   const way: { lookup?: Lookup } = {}
   const adapter: AxiosAdapter = (config) => {
@@ -136,7 +136,7 @@ describe('given a token service with several addresses, of which none can be rea
   const lookup = ((_host: string, _options: object, found: (error: null, all: object[]) => void) =>
     setImmediate(() => found(null, addresses))) as Lookup
 
-  it('when it can be reached again, then the same refresh token is used, and works (F22)', async () => {
+  it('when it can be reached again, then the same refresh token is presented, and works (F22)', async () => {
     const { way, transport } = nameService()
     const network = await startWithToken('http', [proper], { transport })
     way.lookup = lookup
@@ -150,7 +150,7 @@ describe('given a token service with several addresses, of which none can be rea
   })
 })
 
-/** Expects that nothing but the deadline ends a refresh, and that the manager then obtains with the credentials. */
+/** Expects that only the timeout ends a refresh, and that the manager then obtains with the credentials. */
 async function expectEndedByDeadline(network: Network, renewed: Promise<void>, meanwhile = () => {}): Promise<void> {
   const { clock, tokens, told, service } = network
   for (let second = 1; second < DEADLINE_MS / 1_000; second += 1) {
@@ -167,7 +167,7 @@ async function expectEndedByDeadline(network: Network, renewed: Promise<void>, m
   expect(tokens.status().counts).toMatchObject({ obtains: 2, refreshes: 1 })
 }
 
-describe.each(ADAPTERS)('given a token service that is slow without end, and the %s adapter', (adapter) => {
+describe.each(ADAPTERS)('given a token service that never finishes a response, and the %s adapter', (adapter) => {
   const begun = async (steps: Step[], setting = {}) => {
     const network = await startWithToken(adapter, [steps, proper], setting)
     const renewed = network.tokens.renew()
@@ -179,7 +179,7 @@ describe.each(ADAPTERS)('given a token service that is slow without end, and the
     ['before it acts', [], 'live 1, live 0'],
     ['after it has acted', [commit], 'spent 1, live 0, live 0'],
   ] as [string, Step[], string][])(
-    'when it falls silent %s, then the deadline ends the call, and its refresh token (F28)',
+    'when it falls silent %s, then the timeout ends the call, and retires its refresh token (F28)',
     async (_, steps, story) => {
       const { renewed, ...network } = await begun([...read, ...steps])
       await expectEndedByDeadline(network, renewed)
@@ -189,7 +189,7 @@ describe.each(ADAPTERS)('given a token service that is slow without end, and the
   )
 
   it.each([200, 401, 503])(
-    'when the body of a %i drips, then the deadline ends the call all the same (F27)',
+    'when the body of a %i drips, then the timeout ends the call anyway (F27)',
     async (status) => {
       const { renewed, ...network } = await begun([
         ...read,
@@ -203,7 +203,7 @@ describe.each(ADAPTERS)('given a token service that is slow without end, and the
     },
   )
 
-  it('when nobody is ever answered, then whoever waits for a first token is told after 30 s (F28)', async () => {
+  it('when no request has a response, then callers that wait for a first token get an error after 30 s (F28)', async () => {
     const network = await startNetwork(adapter, [[...read]])
     hurryPauses(network)
     const { tokens, clock, server } = network
@@ -217,7 +217,7 @@ describe.each(ADAPTERS)('given a token service that is slow without end, and the
   })
 })
 
-describe('given a token service to which no connection ever comes about', () => {
+describe('given a token service to which no connection can be opened', () => {
   const started = async (start: typeof startNetwork) => {
     const { way, transport } = nameService()
     const network = await start('http', [proper], { transport })
@@ -226,8 +226,8 @@ describe('given a token service to which no connection ever comes about', () => 
     return { network, way, connecting: () => until(() => asked === 1) }
   }
 
-  // Connecting has no own limit, and at the deadline nobody knows what was sent: the manager retires the refresh token.
-  it('when that is noticed by the deadline of the exchange, then the credentials are used (F29)', async () => {
+  // Connecting has no timeout of its own, and at the timeout it is unknown what was sent, so the manager retires the refresh token.
+  it('when the timeout of the exchange ends it, then the credentials are used (F29)', async () => {
     const { network, way, connecting } = await started(startWithToken)
     const renewed = network.tokens.renew()
     await connecting()
@@ -236,7 +236,7 @@ describe('given a token service to which no connection ever comes about', () => 
     expect(network.service.story).toBe('live 0, live 0')
   })
 
-  it('when the next call finds its way, then whoever waits for a first token gets one (F29)', async () => {
+  it('when the next call connects, then callers that wait for a first token get one (F29)', async () => {
     const { network, way, connecting } = await started(startNetwork)
     const waiting = network.tokens.getAccessToken()
     await connecting()

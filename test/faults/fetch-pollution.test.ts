@@ -5,8 +5,8 @@ import { run, withChildren } from './support/child.ts'
 withChildren()
 
 /**
- * What fetch, a Request, a URL, a proof and the package itself read. A member has the text of a foreign address unless another value says more. Members
- * that break the fetch of Node in each request, such as `signal`, are not among them.
+ * What fetch, a Request, a URL, a proof and the package itself read. A member has the text of a foreign address unless another value has more effect.
+ * Members that break Node's fetch in each request, such as `signal`, are not among them.
  */
 const NAMES = [
   ...[
@@ -62,7 +62,7 @@ const VALUES: Record<string, unknown> = {
 }
 
 const names = [...NAMES, ...Object.keys(VALUES)]
-/** What a process did under each name: what it complained of. Each name has servers, and so connections, of its own. */
+/** What a process did under each name, with its errors. Each name has its own servers, and so its own connections. */
 const program = (places: readonly { name: string; api: string; theirs: string; value: unknown }[]) => `
   const source = { id: 'one', obtain: async () => ({ accessToken: 'token', accessLifetimeMs: 60_000 }) }
   const how = { name: 'ECDSA', namedCurve: 'P-256' }
@@ -96,7 +96,7 @@ const program = (places: readonly { name: string; api: string; theirs: string; v
   }
 `
 
-describe('given a member of Object.prototype that is named like what a fetch reads', () => {
+describe('given a member of Object.prototype with the name of a member that fetch reads', () => {
   const servers = new Map<string, { api: ApiServer; theirs: ApiServer }>()
   const told = new Map<string, readonly string[]>()
   beforeAll(async () => {
@@ -122,7 +122,7 @@ describe('given a member of Object.prototype that is named like what a fetch rea
   })
 
   it.each(names)(
-    'when it is %s, then requests, and their proofs, are those of before, and lead where plain fetch leads (F264)',
+    'when it is %s, then requests, and their proofs, are unchanged, and go where plain fetch sends them (F264)',
     (name) => {
       const { api, theirs } = servers.get(name)!
       expect(told.get(name)).toEqual([])

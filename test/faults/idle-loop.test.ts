@@ -3,7 +3,7 @@ import { run, withChildren } from './support/child.ts'
 
 withChildren()
 
-it('given a process in which nothing else happens, when a limit passes, then it counts at once (F28, F133)', async () => {
+it('given an otherwise idle process, when a timeout passes, then it takes effect at once (F28, F133)', async () => {
   const child = run(`
     const other = setTimeout(() => process.exit(), 25_000)
     const source = { id: 'a service without answers', obtain: () => new Promise(() => {}) }

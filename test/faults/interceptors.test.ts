@@ -15,7 +15,7 @@ const MATRIX = ADAPTERS.flatMap((adapter) =>
   PLACES.flatMap((place) => RETRIES.map((retry) => [adapter, place, retry] as const)),
 )
 
-/** @returns Every `Authorization` header of every request. Two headers in one request give two entries. */
+/** @returns The `Authorization` headers of all requests. Two headers in one request give two entries. */
 function authorizations({ received }: ApiServer): (string | undefined)[] {
   return received.flatMap(({ rawHeaders }) =>
     rawHeaders.filter((_, index) => rawHeaders[index - 1]?.toLowerCase() === 'authorization'),
@@ -52,11 +52,11 @@ describe.each(MATRIX)('given an instance (%s adapter) that is attached %s, %s', 
     expect([server.received.length, minted.calls, ran]).toEqual([2, 2, ['request', 'response']])
   })
 
-  it('when every token is rejected, then one attempt is replayed, and no replay is retried as one (F104)', async () => {
+  it('when every token is rejected, then one attempt is replayed, and no retry is replayed (F104)', async () => {
     const server = await startApi(() => rejection)
     const { api, minted } = arranged(server.baseUrl)
     expect(await failureOf<AxiosError>(api.get('/wallet'))).toMatchObject({ status: 401 })
-    // Each retry is an attempt of its own. The gap between forced renewals prevents its replay.
+    // Each retry is a separate attempt. The gap between forced renewals prevents its replay.
     const retried = retry === 'without axios-retry' ? [] : ['Bearer token-2', 'Bearer token-2']
     expect(authorizations(server)).toEqual(['Bearer token-1', 'Bearer token-2', ...retried])
     expect(minted.calls).toBe(2)
@@ -88,7 +88,7 @@ describe('given two copies of the package in one process', () => {
     expect(authorizations(server)).toEqual(['Bearer one-1', 'Bearer one-2'])
   })
 
-  it('when each has an instance, then each has a token, and they know the errors of each other (F126)', async () => {
+  it('when each has an instance, then each has a token, and they recognize errors of each other (F126)', async () => {
     const other = await secondCopy()
     const server = await startApi(rejecting('one-1', 'two-1'))
     const [mine, theirs] = [axios.create({ baseURL: server.baseUrl }), axios.create({ baseURL: server.baseUrl })]

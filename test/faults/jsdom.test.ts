@@ -10,13 +10,13 @@ const adapter: AxiosAdapter = async (config) => {
 }
 
 describe('given jest with jsdom', () => {
-  it('when the library is imported there, then globals that jsdom lacks are not asked for (F189)', () => {
-    // The first line of this file gives this environment. Without it the test would prove nothing.
+  it('when the library is imported there, then it reads no globals that jsdom lacks (F189)', () => {
+    // The first line of this file selects this environment. Without it the test would prove nothing.
     expect(['window' in globalThis, typeof TextEncoder, typeof crypto.subtle]).toEqual([true, 'undefined', 'undefined'])
     expect(typeof attachBearer).toBe('function')
   })
 
-  it('when sources, manager and attachment are made there, then that works (F189)', async () => {
+  it('when sources, manager and attachment are created there, then that works (F189)', async () => {
     const sources = [
       clientCredentials({ baseUrl, clientId: 'a', clientSecret: 'b', transport: { adapter } }),
       loginPassword({ baseUrl, login: 'a', password: 'b', transport: { adapter } }),
@@ -29,7 +29,7 @@ describe('given jest with jsdom', () => {
     }
   })
 
-  it('when a request is sent there, then it carries the token of an own source (F189)', async () => {
+  it('when a request is sent there, then it carries the token of a custom source (F189)', async () => {
     const obtain = async () => ({ accessToken: 'token-1', accessLifetimeMs: 60_000 })
     const tokens = createTokenManager({ source: { id: 'own', obtain } })
     const sent: unknown[] = []

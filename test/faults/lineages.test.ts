@@ -36,15 +36,15 @@ const HOUR = 3_600_000
 const literal = (value: unknown) => JSON.stringify(value)
 const tokenCalls = ({ log }: SimulatedService) => log.map(({ kind, status }) => `${kind} ${status}`)
 
-/** A pair that the service has just issued, in the form in which a store holds it. */
+/** A token set that the service has just issued, in the form in which a store holds it. */
 async function issuedPair(service: SimulatedService): Promise<Omit<StoredTokens, 'version'>> {
   const { access, refresh } = await newPair(service)
   const lifetimes = { accessLifetimeMs: 60_000, accessRemainingMs: 60_000, refreshRemainingMs: 6 * 3_600_000 }
   return { accessToken: access, refreshToken: refresh, ...lifetimes }
 }
 
-describe('given worker threads, each with a manager of its own', () => {
-  it('when they renew at the same time, then each has its own pair, and no refresh token is used twice (F123)', async () => {
+describe('given worker threads, each with its own manager', () => {
+  it('when they renew at the same time, then each has its own token set, and no refresh token is presented twice (F123)', async () => {
     const service = await started()
     const { baseUrl, login } = service
     const program = `
@@ -68,8 +68,8 @@ describe('given worker threads, each with a manager of its own', () => {
   })
 })
 
-describe('given two processes that start from copies of one pair', () => {
-  it('when both renew, then the second says so, obtains once, and each goes on with a token set of its own (F124)', async () => {
+describe('given two processes that start from copies of one token set', () => {
+  it('when both renew, then the second reports it, obtains once, and each continues with its own token set (F124)', async () => {
     const service = await started()
     const { baseUrl, login } = service
     const pair = await issuedPair(service)
@@ -99,7 +99,7 @@ describe('given two processes that start from copies of one pair', () => {
     expect(await Promise.all(children.map((child) => child.ended))).toEqual([0, 0])
     const suspicions = children.map(({ lines }) => lines.filter((line) => /^(suspicious|settled)/.test(line)))
     expect(suspicions).toEqual([[], ['suspicious unexplained high', 'settled token-only']])
-    // The first obtain made the token set. The obtain after the rejection is the last: the two processes do not log in by turns.
+    // The first obtain made the token set. The obtain after the rejection is the last, so the two processes do not log in alternately.
     expect(tokenCalls(service)).toEqual([
       ...['obtain 200', 'refresh 200', 'refresh 401', 'obtain 200'],
       ...Array<string>(6).fill('refresh 200'),
@@ -108,7 +108,7 @@ describe('given two processes that start from copies of one pair', () => {
 })
 
 describe('given a machine that is restored from an image with a token set in it', () => {
-  /** Restores the image: its token set is as it was, and the wall clock jumps by `laterMs`. */
+  /** Restores the image: its token set is unchanged, and the wall clock jumps by `laterMs`. */
   async function restored(service: SimulatedService, laterMs: number) {
     const clock = manualClock({ wallNow: Date.now() - laterMs })
     const store: TokenStore = memoryStore()
@@ -120,11 +120,11 @@ describe('given a machine that is restored from an image with a token set in it'
     const tokens = createTokenManager({ source, store, clock, random: () => 0 })
     const first = await tokens.getAccessToken()
     clock.stepWall(laterMs)
-    await clock.advance(1_000) // the gap between two renewals that nobody forced is a second
+    await clock.advance(1_000) // the minimum gap between two unforced renewals is a second
     return { tokens, told: listen(tokens), first }
   }
 
-  it('when its refresh token was redeemed since and would still live, then that is told as unexplained (F125)', async () => {
+  it('when its refresh token was used since and has not expired, then that is reported as unexplained (F125)', async () => {
     const service = await started()
     const { tokens, told, first } = await restored(service, HOUR)
     await service.stealRefreshToken() // the original machine has used the refresh token since
@@ -136,7 +136,7 @@ describe('given a machine that is restored from an image with a token set in it'
     await tokens.close()
   })
 
-  it('when its refresh token has ended since, then it is not presented, and nobody is suspected (F125)', async () => {
+  it('when its refresh token has expired since, then it is not presented, and nothing is reported (F125)', async () => {
     const service = await started()
     const { tokens, told, first } = await restored(service, 6 * HOUR)
     await service.stealRefreshToken()
@@ -147,7 +147,7 @@ describe('given a machine that is restored from an image with a token set in it'
   })
 })
 
-/** An account of which only the last pair is good: each obtain or refresh ends all earlier tokens. */
+/** An account of which only the latest token set is valid: each obtain or refresh ends all earlier tokens. */
 class JealousAccount {
   issued = 0
   readonly #clock: ManualClock
@@ -156,7 +156,7 @@ class JealousAccount {
     this.#clock = clock
   }
 
-  /** An API of this account, and a client with a manager of its own. */
+  /** An API of this account, and a client with its own manager. */
   enter() {
     const obtainedAt: number[] = []
     const counts = { refused: 0, served: 0, surfaced: 0 }
@@ -191,8 +191,8 @@ class JealousAccount {
   }
 }
 
-describe('given an account whose next pair ends all token sets before it, and two managers that share no store', () => {
-  it('when both work for a minute, then each logs in every 6 s at most, and tells of each rejected token (F81)', async () => {
+describe('given an account whose next token set ends all earlier ones, and two managers that share no store', () => {
+  it('when both work for a minute, then each logs in every 6 s at most, and reports each rejected token (F81)', async () => {
     const clock = manualClock()
     const account = new JealousAccount(clock)
     const clients = [account.enter(), account.enter()]

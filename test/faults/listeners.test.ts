@@ -20,7 +20,7 @@ function eventful(listen: (tokens: TokenManager) => void) {
   listen(tokens)
   return {
     ...world,
-    /** @returns What the callers got during the run. */
+    /** @returns The results of the callers during the run. */
     run: async (): Promise<unknown[]> => {
       const got = [outcome(tokens.getAccessToken())]
       source.script.push(() => source.grant(), failing(401), failing(500), failing(500))
@@ -36,16 +36,16 @@ function eventful(listen: (tokens: TokenManager) => void) {
 }
 
 describe.each(EVENTS)('given a listener of %s', (name) => {
-  it('when the course of things is run, then it is told', async () => {
+  it('when the run provokes every event, then it is called', async () => {
     const { run, told } = eventful(() => undefined)
     await run()
     expect(told[name].length).toBeGreaterThan(0)
   })
 
-  it.each(CALLS)('when it calls %s and waits for that, then nothing waits for it in turn (F101)', async (_, call) => {
+  it.each(CALLS)('when it calls %s and awaits that, then there is no deadlock (F101)', async (_, call) => {
     const ends: unknown[] = []
     const { run, source, tokens, clock } = eventful((asked) => {
-      // Only once, because each of these calls may cause the same event again.
+      // Only once, because each of these calls may emit the same event again.
       const off = asked.on(name, async () => {
         off()
         ends.push(await outcome(call(asked)))
@@ -53,7 +53,7 @@ describe.each(EVENTS)('given a listener of %s', (name) => {
     })
     const got = await run()
     expect(ends).toHaveLength(1)
-    // All callers got an answer. The manager goes on, or says that it is closed.
+    // Every caller has a result. The manager still works, or is closed.
     expect(got).toHaveLength(13)
     source.script.length = 0
     await clock.advance(60_000)
@@ -75,7 +75,7 @@ describe.each(EVENTS)('given a listener of %s', (name) => {
     ['changes the event', (event?: object) => Reflect.set(event ?? {}, 'by', 'me')],
   ]
   it.each(BAD)(
-    'when it %s, then callers get what they would have got, and others hear all (F102)',
+    'when it %s, then callers get the same results, and other listeners receive every event (F102)',
     async (_, listen) => {
       const calm = eventful(() => undefined)
       const got = await calm.run()

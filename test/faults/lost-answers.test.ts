@@ -8,13 +8,13 @@ import { settle } from '../support/watched-clock.ts'
 import { expectNextCallAfter, hurryPauses, startNetwork, startWithToken, toldOf } from './support/network.ts'
 
 const LOST = { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown', retryable: true }
-/** An answer whose Content-Length is larger than its body. */
+/** A response whose Content-Length is larger than its body. */
 const announced = (status: number, body: string) => wire(status, body, { 'Content-Length': 4_000 })
 const half = ({ body }: Reply) => body.slice(0, body.length / 2)
 const chunked = (text: string) =>
   `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n`
 
-/** How the answer to a call is lost. `acted`: the service has rotated. */
+/** How the response to a call is lost. `acted`: the service has rotated. */
 const LOSSES: { loss: string; steps: Step[]; acted: boolean }[] = [
   { loss: 'is reset before the service acts', steps: [...read, RST], acted: false },
   { loss: 'is reset after the service has acted', steps: [...read, commit, RST], acted: true },
@@ -51,11 +51,11 @@ const BREAKS: [string, Step[], string][] = [
 
 describe.each(ADAPTERS)('given a refresh token, and the %s adapter', (adapter) => {
   it.each(LOSSES)(
-    'when the connection of a refresh $loss, then that token is never sent again (F23, F24, F25, F26)',
+    'when the connection of a refresh $loss, then that token is never presented again (F23, F24, F25, F26)',
     async ({ steps, acted }) => {
       const { tokens, told, service } = await startWithToken(adapter, [steps, proper])
       await tokens.renew()
-      // The credentials bring the new token set. A pair that was lost never appears.
+      // The manager obtains the new token set with the credentials. A lost token set never appears.
       expect(service.heard).toEqual(['obtain', 'refresh', 'obtain'])
       expect(service.story).toBe(acted ? 'spent 1, live 0, live 0' : 'live 1, live 0')
       expect(tokens.peekAccessToken()).toBe(service.issued.at(-1))
@@ -72,7 +72,7 @@ describe.each(ADAPTERS)('given a refresh token, and the %s adapter', (adapter) =
     },
   )
 
-  it('when no answer comes through any more, then there are four calls, a rest, and no storm (F24)', async () => {
+  it('when no response arrives any more, then there are four calls, a cool-down, and no storm (F24)', async () => {
     const network = await startWithToken(adapter, [[...read, commit, RST]])
     const { tokens, told, service, server, clock } = network
     hurryPauses(network)
@@ -81,7 +81,7 @@ describe.each(ADAPTERS)('given a refresh token, and the %s adapter', (adapter) =
     expect(service.heard.slice(1)).toEqual(['refresh', 'obtain', 'obtain', 'obtain'])
     expect(service.story).toBe('spent 1, live 0, live 0, live 0, live 0')
     expect(told.renewalFailed).toMatchObject([{ error: LOST, nextAttemptAt: clock.wallNow() + 5_000 }])
-    // The old token still lives, so it serves.
+    // The old token is still valid, so it is used.
     expect(tokens.peekAccessToken()).toBe(old)
     server.follow(proper)
     await clock.advance(5_000)
@@ -90,7 +90,7 @@ describe.each(ADAPTERS)('given a refresh token, and the %s adapter', (adapter) =
     expect(told.suspicious).toEqual([])
   })
 
-  it('when a gateway says 503 after the service has acted, then the rejection that follows is our own doing (F24)', async () => {
+  it('when a gateway responds with 503 after the service has acted, then the manager attributes the later rejection to itself (F24)', async () => {
     const gateway = send(wire(503, '<h1>Service unavailable</h1>', { Connection: 'close' }))
     const network = await startWithToken(adapter, [[...read, commit, gateway, FIN], proper])
     const { tokens, told, service } = network
@@ -108,7 +108,7 @@ describe.each(ADAPTERS)('given a refresh token, and the %s adapter', (adapter) =
 describe.each(ADAPTERS)('given no token yet, and the %s adapter', (adapter) => {
   describe.each(['A', 'B'] as const)('and Variant %s', (variant) => {
     it.each(LOSSES)(
-      'when the connection of an obtain $loss, then whoever waits gets the token of the next (F23, F24, F25, F26)',
+      'when the connection of an obtain $loss, then waiting callers get the token of the next obtain (F23, F24, F25, F26)',
       async ({ steps, acted }) => {
         const network = await startNetwork(adapter, [steps, proper], { variant })
         const { tokens, told, service } = network
@@ -122,7 +122,7 @@ describe.each(ADAPTERS)('given no token yet, and the %s adapter', (adapter) => {
     )
   })
 
-  it('when no answer comes through, then whoever waits is told so, and when the next call may be made (F23)', async () => {
+  it('when no response arrives, then waiting callers get an error with the time of the next call (F23)', async () => {
     const network = await startNetwork(adapter, [[...read, RST]])
     hurryPauses(network)
     const { tokens, service, clock } = network
@@ -131,7 +131,7 @@ describe.each(ADAPTERS)('given no token yet, and the %s adapter', (adapter) => {
   })
 })
 
-describe.each(ADAPTERS)('given a connection that is kept alive, and the %s adapter', (adapter) => {
+describe.each(ADAPTERS)('given a keep-alive connection, and the %s adapter', (adapter) => {
   const used: Step[] = [...read, commit, answer()]
   const started = async (script: Step[]) => {
     const network = await startNetwork(adapter, [script, proper])
@@ -140,7 +140,7 @@ describe.each(ADAPTERS)('given a connection that is kept alive, and the %s adapt
     return network
   }
 
-  it.each(BREAKS)('when it is reset %s, then the refresh is not sent again unseen (F30)', async (_, steps, story) => {
+  it.each(BREAKS)('when it is reset %s, then the refresh is not silently sent again (F30)', async (_, steps, story) => {
     const { tokens, told, service, server } = await started([...used, ...steps])
     await tokens.renew()
     expect(server.connections).toHaveLength(2)
@@ -149,7 +149,7 @@ describe.each(ADAPTERS)('given a connection that is kept alive, and the %s adapt
     expect([tokens.status().counts.refreshes, told.suspicious]).toEqual([1, []])
   })
 
-  it('when it was closed while nothing was sent, then the refresh takes another, and is heard once (F30)', async () => {
+  it('when it was closed while idle, then the refresh uses another connection, and is sent once (F30)', async () => {
     const { tokens, told, service, server } = await started([...used, FIN])
     await until(() => server.connections[0]!.isClosed)
     await tokens.renew()

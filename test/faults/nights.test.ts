@@ -22,7 +22,7 @@ import {
   request,
 } from './support/night.ts'
 
-/** The lines of a first token request that the service answers by `replies`. */
+/** The lines of a first token request to which the service responds with `replies`. */
 const called =
   (...replies: (Reply | (() => Reply))[]) =>
   async (): Promise<Lines> => {
@@ -32,7 +32,7 @@ const called =
     return world.lines
   }
 
-/** The same, through a proxy that answers. */
+/** The same, through a proxy that responds. */
 const proxied =
   (...reply: Reply) =>
   async (): Promise<Lines> => {
@@ -102,7 +102,7 @@ async function stolenLogin() {
   return world.lines
 }
 
-/** Each answer comes after 20 s: the manager waits for 10 s. */
+/** Each response arrives after 20 s, and the manager waits for 10 s. */
 async function slow() {
   const { origin } = await serve(() => void world.clock.advance(10_000))
   const world = onCall({ source: clientOf(origin), retry: { maxAttempts: 2 } })
@@ -110,7 +110,7 @@ async function slow() {
   return world.lines
 }
 
-/** The process stands still for a minute while its refresh is in flight. */
+/** The process is suspended for a minute while its refresh is in flight. */
 async function stalled() {
   let stoppedMs = 0
   const { origin } = await serve((_, response) => {
@@ -130,7 +130,7 @@ async function stalled() {
   return world.lines
 }
 
-/** The tokens are good, and the API wants others. */
+/** The tokens are valid, and the API requires others. */
 async function audience() {
   const { origin } = await endpoint(grant)
   const world = onCall({ source: clientOf(origin) })
@@ -256,7 +256,7 @@ const NIGHTS: readonly Night[] = [
   },
 ]
 
-describe('given an incident, and the lines of logEvents alone', () => {
+describe('given an incident, and only the lines of logEvents', () => {
   it.each(NIGHTS)('when it is night $night, then the lines name the cause and the cure', async ({ run, ...named }) => {
     expectNamed(await run(), named)
   })

@@ -21,9 +21,9 @@ import { expectNextCallAfter, startNetwork, startWithToken, toldOf } from './sup
 
 const PAGE = '<!doctype html><title>Sign in</title>'
 const CLOSE = { Connection: 'close' }
-/** The service acts, and these bytes come in place of its answer, or in addition. */
+/** The service acts, and these bytes replace its response, or follow it. */
 const replied = (bytes: Parameters<typeof send>[0]): Step[] => [...read, commit, send(bytes), FIN]
-/** The service does not act, because a server in between answers. */
+/** The service does not act, because a server in between responds. */
 const intercepted = (status: number, body: string | Buffer = '', headers: Record<string, string> = {}): Step[] => [
   ...read,
   send(wire(status, body, { ...CLOSE, ...headers })),
@@ -33,7 +33,7 @@ const intercepted = (status: number, body: string | Buffer = '', headers: Record
 const onwards = again(...read, commit, answer())
 const whole = ({ body }: Reply, headers: Record<string, string | number> = CLOSE) => wire(200, body, headers)
 
-/** Answers that are complete, but cannot be used. */
+/** Responses that are complete, but unusable. */
 const UNUSABLE: [string, Step[]][] = [
   ['65 537 bytes long', replied(({ body }) => wire(200, body.padEnd(65_537)))],
   ['50 MB in 50 KB of gzip', intercepted(200, gzipSync(Buffer.alloc(50_000_000, ' ')), { 'Content-Encoding': 'gzip' })],
@@ -65,7 +65,7 @@ describe.each(ADAPTERS)('given a refresh, and the %s adapter', (adapter) => {
     return { ...network, renewed: outcome(network.tokens.renew()) }
   }
 
-  it('when early hints come before its answer, then the answer counts (F33)', async () => {
+  it('when early hints precede the response, then the response counts (F33)', async () => {
     const hints = Buffer.from('HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n')
     const { renewed, told, service } = await renewing(replied((given) => Buffer.concat([hints, whole(given)])))
     expect(await renewed).toBeUndefined()
@@ -73,22 +73,25 @@ describe.each(ADAPTERS)('given a refresh, and the %s adapter', (adapter) => {
     expect(told.retry).toEqual([])
   })
 
-  it.each(SURPLUS)('when %s more than its length comes, then what was announced counts (F32)', async (_, surplus) => {
-    const longer = send((given) => Buffer.concat([whole(given, {}), Buffer.from(surplus(given))]))
-    const { renewed, tokens, told, service, server } = await renewing([...read, commit, longer, onwards])
-    expect(await renewed).toBeUndefined()
-    expect([service.heard, service.story]).toEqual([['obtain', 'refresh'], 'spent 1, live 0'])
-    expect(tokens.peekAccessToken()).toBe(service.issued[1])
-    expect(told.retry).toEqual([])
-    // The client reads nothing more from that connection.
-    await until(() => server.connections[1]!.isClosed)
-    await tokens.renew()
-    expect(tokens.peekAccessToken()).toBe(service.issued[2])
-    expect(server.connections).toHaveLength(3)
-  })
+  it.each(SURPLUS)(
+    'when %s follows the announced length, then only the announced length counts (F32)',
+    async (_, surplus) => {
+      const longer = send((given) => Buffer.concat([whole(given, {}), Buffer.from(surplus(given))]))
+      const { renewed, tokens, told, service, server } = await renewing([...read, commit, longer, onwards])
+      expect(await renewed).toBeUndefined()
+      expect([service.heard, service.story]).toEqual([['obtain', 'refresh'], 'spent 1, live 0'])
+      expect(tokens.peekAccessToken()).toBe(service.issued[1])
+      expect(told.retry).toEqual([])
+      // The client reads nothing more from that connection.
+      await until(() => server.connections[1]!.isClosed)
+      await tokens.renew()
+      expect(tokens.peekAccessToken()).toBe(service.issued[2])
+      expect(server.connections).toHaveLength(3)
+    },
+  )
 
   it.each(UNUSABLE)(
-    'when its answer is %s, then the refresh token is given up for the credentials (F34, F35, F37)',
+    'when its response is %s, then the refresh token is retired, and the credentials are used (F34, F35, F37)',
     async (_, steps) => {
       const { renewed, tokens, told, service } = await renewing(steps)
       expect(await renewed).toBeUndefined()
@@ -103,7 +106,7 @@ describe.each(ADAPTERS)('given a refresh, and the %s adapter', (adapter) => {
   )
 
   it.each([502, 503, 504, 511])(
-    'when a gateway says %i with a page, then the same refresh token is sent again (F36, F38)',
+    'when a gateway responds with %i and a page, then the same refresh token is presented again (F36, F38)',
     async (status) => {
       const network = await renewing(intercepted(status, PAGE))
       const { renewed, told, service } = network
@@ -120,7 +123,7 @@ describe.each(ADAPTERS)('given a refresh, and the %s adapter', (adapter) => {
   )
 
   it.each(REDIRECTS)(
-    'when a $status sends it to $target, then it does not go, and the refresh token is kept (F39, F40, F41)',
+    'when a $status redirects it to $target, then the redirect is not followed, and the refresh token is kept (F39, F40, F41)',
     async ({ status, target, advice }) => {
       const other = await serveScripts([proper])
       const location = target === 'another origin' ? `${other.origin}/token/refresh/` : '/token/refresh'
@@ -145,8 +148,8 @@ describe.each(ADAPTERS)('given a refresh, and the %s adapter', (adapter) => {
   )
 })
 
-describe('given 100 Continue before the answer to a refresh', () => {
-  it('when the http adapter reads it, then the answer after it counts (F33)', async () => {
+describe('given 100 Continue before the response to a refresh', () => {
+  it('when the http adapter reads it, then the response after it counts (F33)', async () => {
     const steps = replied((given) => Buffer.concat([Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'), whole(given)]))
     const { tokens, service, told } = await startWithToken('http', [steps, proper])
     await tokens.renew()
@@ -154,11 +157,11 @@ describe('given 100 Continue before the answer to a refresh', () => {
   })
 })
 
-describe.each(ADAPTERS)('given a second answer on a connection that is kept alive, and the %s adapter', (adapter) => {
+describe.each(ADAPTERS)('given a second response on a keep-alive connection, and the %s adapter', (adapter) => {
   const smuggled = (given: Reply) =>
     whole({ ...given, body: given.body.replace(/("access":")[^"]*/, '$1smuggled') }, {})
 
-  it('when it comes with the first one, then it answers no other request (F31)', async () => {
+  it('when it arrives with the first one, then it is not used for another request (F31)', async () => {
     const both = send((given) => Buffer.concat([whole(given, {}), smuggled(given)]))
     const network = await startNetwork(adapter, [
       [...read, commit, answer(), ...read, commit, both, onwards],
@@ -175,7 +178,7 @@ describe.each(ADAPTERS)('given a second answer on a connection that is kept aliv
     expect([told.retry, server.connections.length]).toEqual([[], 2])
   })
 
-  it('when it comes while nothing is asked, then it answers no other request (F31)', async () => {
+  it('when it arrives while the connection is idle, then it is not used for another request (F31)', async () => {
     const idle = gate()
     const sent = gate()
     const script = [...read, commit, answer(), pause(idle), send(smuggled), () => sent.open(), onwards]
@@ -193,7 +196,7 @@ describe.each(ADAPTERS)('given a second answer on a connection that is kept aliv
 describe.each(ADAPTERS)('given no token yet, and the %s adapter', (adapter) => {
   describe.each(['A', 'B'] as const)('and Variant %s', (variant) => {
     it.each([...UNUSABLE, ...GATEWAY])(
-      'when the answer is %s, then the next call is made after a pause (F34, F35, F36, F37)',
+      'when the response is %s, then the next call is made after a pause (F34, F35, F36, F37)',
       async (_, steps) => {
         const network = await startNetwork(adapter, [steps, proper], { variant })
         const { tokens, told, service } = network

@@ -11,9 +11,9 @@ import { settle } from '../support/watched-clock.ts'
 describe('given an API and a token service that share an agent with a single socket', () => {
   it.each([
     ['its timeout has passed', { timeout: 60_000 }, 90_000],
-    ['the manager lets it wait no longer', {}, 60_000],
+    ['its waiting budget is spent', {}, 60_000],
   ])(
-    'when the token of a request for a stream is rejected, then its 401 surfaces once %s, and can be read (F169)',
+    'when the token of a stream request is rejected, then its 401 surfaces once %s, and its body can be read (F169)',
     async (_, options, maxWaitMs) => {
       const service = await startTokenService({ accessLifetimeMs: 600_000 })
       const httpAgent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -30,7 +30,7 @@ describe('given an API and a token service that share an agent with a single soc
         const failed = failureOf<AxiosError<AsyncIterable<Buffer>>>(
           api.get('/orders', { responseType: 'stream', ...options }),
         ).finally(() => (isOver = true))
-        // Nobody reads the answer yet, so it holds the socket that the token request needs.
+        // The response is still unread, so it holds the socket that the token request needs.
         await until(() => tokens.status().renewing)
         await clock.advance(59_999)
         expect(isOver).toBe(false)
@@ -44,7 +44,7 @@ describe('given an API and a token service that share an agent with a single soc
         const chunks: Buffer[] = []
         for await (const chunk of response!.data) chunks.push(chunk)
         expect(Buffer.concat(chunks).length).toBeGreaterThan(0)
-        // An answer that was read to its end gives the socket back.
+        // A response that was read to its end releases the socket.
         await until(() => !tokens.status().renewing)
         expect((await api.get('/orders')).status).toBe(200)
       } finally {

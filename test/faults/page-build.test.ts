@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { startApi } from '../axios/support/api-server.ts'
 import { type BuiltPackage, buildPackage } from '../support/built-package.ts'
 
-/** A bundler takes the files for pages wherever its platform is `browser`, also for a server. */
+/** A bundler uses the files for pages wherever its platform is `browser`, even for a server. */
 let built: BuiltPackage
 let socketDir: string
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([built.remove(), rm(socketDir, { recursive: true })]))
 
-/** @returns What the program printed, after esbuild had bundled it for a page. */
+/** @returns The output of the program after esbuild had bundled it for a page. */
 async function printedBy(program: string, where: object): Promise<unknown> {
   const head = `
     import axios from 'axios'
@@ -48,7 +48,7 @@ async function printedBy(program: string, where: object): Promise<unknown> {
 }
 
 describe('given a bundle for pages that runs in Node', () => {
-  it('when a request has a transport that follows redirects, then it goes out bare, and it is told (F366)', async () => {
+  it('when a request has a transport that follows redirects, then it is sent without a token, and an anomaly reports it (F366)', async () => {
     const other = await startApi()
     const server = await startApi(() => ({ status: 302, headers: { Location: `${other.baseUrl}/there` } }))
     const program = `
@@ -66,7 +66,7 @@ describe('given a bundle for pages that runs in Node', () => {
     expect(other.received.map(({ headers }) => headers['x-token'])).toEqual([undefined])
   })
 
-  it('when somebody has put a socket on Object.prototype, then nothing is sent, by axios or by fetch (F366)', async () => {
+  it('when there is a socket on Object.prototype, then neither axios nor fetch sends anything (F366)', async () => {
     const socket = join(socketDir, 'socket')
     const [server, theirs] = [await startApi(), await startApi(undefined, socket)]
     const program = `
@@ -83,7 +83,7 @@ describe('given a bundle for pages that runs in Node', () => {
     expect([server.received, theirs.received]).toEqual([[], []])
   })
 
-  it('when a source asks its own manager for a token, then it is told at once, as in every build (F366)', async () => {
+  it('when a source requests a token from its own manager, then it gets an error at once, as in every build (F366)', async () => {
     const program = `
       import { manualClock } from 'axios-evergreen/testing'
       const own = { id: 'circle', obtain: () => circle.getAccessToken() }

@@ -9,7 +9,7 @@ import { run, withChildren } from './support/child.ts'
 
 withChildren()
 
-/** Members of `Object.prototype`, as source code. `theirs` is an address of the attacker, and `socket` a socket of his. */
+/** Members of `Object.prototype`, as source code. `theirs` is an address of the attacker, and `socket` a socket of the attacker. */
 const MEMBERS = `{
   // Where a connection leads.
   socketPath: socket, path: socket, baseURL: theirs, url: theirs, href: theirs, origin: theirs, origins: [theirs], pathname: '/evil', search: '?evil',
@@ -28,17 +28,17 @@ const MEMBERS = `{
   adapterName: 'http', httpVersion: 2, http2Options: {}, validateStatus: () => true, responseType: 'text', transformResponse: [], access: 'evil',
   clock: {}, maxWaitMs: 0, hasEnded: () => true, anomaly: () => {}, prover: {}, place: {}, serializer: () => 'evil', status: 200, code: 'evil',
 }`
-/** Those of nested objects are tried, too, without a value of their own. */
+/** Members of nested objects are tested, too, without their own value. */
 const ALL = [
   ...new Set(Array.from(MEMBERS.replace(/^ *\/\/.*$/gm, '').matchAll(/(?:^|, |^ +)(\w+): /gm), ([, name]) => name!)),
 ]
-/** Each takes a process. The first one leads to the socket of an attacker. */
+/** Each needs a process. The first one leads to the attacker's socket. */
 const NAMES = part(
   ALL,
   ALL.filter((_, n) => n % 3 === 0),
 )
 
-/** Each process makes the first calls of its life, by both adapters, which have no connection in common: one that there is already would be used again. */
+/** Each process makes its first calls, with both adapters, which share no connection: an existing connection would be reused. */
 const program = (name: string, where: Record<'api' | 'tokens' | 'theirs' | 'socket', string>) => `
   const { api, tokens, theirs, socket } = ${JSON.stringify(where)}
   const own = { id: 'one', obtain: async () => ({ accessToken: 'token', accessLifetimeMs: 60_000 }) }
@@ -67,8 +67,8 @@ const GOOD = '200 | issued-token'
 const REFUSED =
   /^TypeError \S* ?Object\.prototype\.socketPath is set.* \| TokenError ERR_TOKEN_SOURCE Object\.prototype\.socketPath is set/
 
-describe('given one member of Object.prototype, and a process of its own', () => {
-  it('when it makes its first calls, then all goes where it should, or nothing is sent, and the error names the member (F266)', async () => {
+describe('given one member of Object.prototype, and a separate process', () => {
+  it('when it makes its first calls, then all requests go to the right server, or nothing is sent, and the error names the member (F266)', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'evergreen-'))
     const socket = join(folder, 'socket')
     try {
@@ -104,7 +104,7 @@ describe('given one member of Object.prototype, and a process of its own', () =>
 })
 
 describe('given HTTP/2, for which Node reads the path of a socket from Object.prototype', () => {
-  it('when somebody has put one there, then nothing is sent, and the error names the member (F266)', async () => {
+  it('when there is such a path, then nothing is sent, and the error names the member (F266)', async () => {
     const program = `
       const source = { id: 'one', obtain: async () => ({ accessToken: 'token', accessLifetimeMs: 60_000 }) }
       const instance = axios.create({ adapter: 'http', httpVersion: 2, baseURL: 'http://127.0.0.1:1', proxy: false })

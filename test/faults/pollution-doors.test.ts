@@ -10,7 +10,7 @@ import { run, withChildren } from './support/child.ts'
 
 withChildren()
 
-/** What a merge of JSON may put on `Object.prototype`. `theirs` is an address of the attacker, `socket` a socket of his. */
+/** What a merge of JSON may put on `Object.prototype`. `theirs` is an address of the attacker, `socket` a socket of the attacker. */
 const values = (theirs: string, socket: string): Record<string, unknown> => {
   const tokens = { accessToken: 'AT-EVIL', refreshToken: 'RT-EVIL', accessLifetimeMs: 9e8, refreshLifetimeMs: 9e8 }
   const pair = { ...tokens, accessExpiresAt: 9e15, refreshExpiresAt: 9e15, fence: 1e15, version: 1e15, subject: 'evil' }
@@ -148,7 +148,7 @@ const NAMES = part(
   ALL.filter((_, n) => n % 4 === 0),
 )
 
-/** All doors, each made and used while the member is there, or only used then. What they do is printed; where it arrives, the servers know. */
+/** All public functions, created and used while the member is there, or only used then. Their results are printed; the servers record what arrives. */
 const program = (name: string | undefined, value: unknown, { api, service }: { api: string; service: string }) => `
   const { oauth2, mcpLogin, sharedStore, withBearer, memoryRegister } = evergreen
   const [api, service] = ${JSON.stringify([api, service])}
@@ -227,7 +227,7 @@ const program = (name: string | undefined, value: unknown, { api, service }: { a
   process.exit()
 `
 
-/** A token service with metadata, which says what it was sent. */
+/** A token service with metadata, which reports what it received. */
 async function startService(seen: string[]) {
   let issued = 0
   const server = createServer((request, response) => {
@@ -254,8 +254,8 @@ async function startService(seen: string[]) {
   return { url: `http://${await listening(server)}`, end: () => (server.closeAllConnections(), server.close()) }
 }
 
-describe('given one member of Object.prototype, and a process of its own with all doors', () => {
-  it('when it makes them and uses them, then nothing goes elsewhere, and no token of the attacker is used (F365)', async () => {
+describe('given one member of Object.prototype, and a separate process with all public functions', () => {
+  it('when it creates and uses them, then nothing goes elsewhere, and no token of the attacker is used (F365)', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'evergreen-'))
     const socket = join(folder, 'socket')
     const seen: string[] = []
@@ -283,7 +283,7 @@ describe('given one member of Object.prototype, and a process of its own with al
           odd[name] = (await outcomeOf(name)).filter((line) => !usual.includes(line))
       }
       await Promise.all([worker(), worker()])
-      // What leaves where: which doors do anything else than without the member.
+      // Which functions send something else than without the member, and where.
       const table = Object.entries(odd).filter(([, lines]) => lines.length > 0)
       process.stdout.write(
         `${[...usual, ...table.map(([name, lines]) => `${name}:\n  ${lines.join('\n  ')}`)].join('\n')}\n`,

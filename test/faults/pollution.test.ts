@@ -6,7 +6,7 @@ withChildren()
 
 /**
  * What an attacker may put on `Object.prototype`, for example through a JSON document that is merged into an object.
- * `theirs`: where the attacker wants the token.
+ * `theirs`: where the attacker wants to receive the token.
  */
 const POLLUTIONS = `{
   proxy: { host: '127.0.0.1', port: Number(new URL(theirs).port), protocol: 'http' },
@@ -36,9 +36,9 @@ const POLLUTIONS = `{
 }`
 
 describe.each(['http', 'fetch'] as const)(
-  'given a member of Object.prototype that is named like an option (%s adapter)',
+  'given a member of Object.prototype with the name of an option (%s adapter)',
   (adapter) => {
-    it('when it is there before attaching, or comes before a request, or after one, then tokens go where they went (F163)', async () => {
+    it('when it exists before attaching, or appears before a request or after one, then tokens go to the same servers (F163)', async () => {
       const [api, theirs] = [await startApi(), await startApi()]
       const child = run(`
       const theirs = ${JSON.stringify(theirs.baseUrl)}

@@ -35,7 +35,7 @@ describe('given a script that has made its last request (F119)', () => {
     ['never', 'http'],
     ['always', 'fetch'],
   ])(
-    'when its token lives on, keepWarm is %s and the adapter %s, then nothing of ours keeps it from ending',
+    'when its token is still valid, keepWarm is %s and the adapter %s, then the library does not keep it alive',
     async (keepWarm, adapter) => {
       const service = await started()
       const child = run(`
@@ -54,7 +54,7 @@ describe('given a script that has made its last request (F119)', () => {
 
 describe('given a request that the API rejects, and that cannot be sent again', () => {
   it.each(['createTokenManager({ source: { id: "own", obtain: next } })', 'handMade'])(
-    'when no other token comes to %s, then nothing of ours keeps the process from ending (F168)',
+    'when %s receives no other token, then the library does not keep the process alive (F168)',
     async (tokens) => {
       const service = await started()
       const child = run(`
@@ -77,7 +77,7 @@ describe('given a request that the API rejects, and that cannot be sent again', 
   )
 
   it.each(['A', 'B'] as const)(
-    'when the token service of variant %s hangs, then its token request keeps the process no longer than the request (F168)',
+    'when the token service of variant %s hangs, then its token request keeps the process alive no longer than the request (F168)',
     async (variant) => {
       const service = await started()
       const source = variant === 'A' ? 'clientCredentials' : 'loginPassword'
@@ -109,7 +109,7 @@ describe('given a request that the API rejects, and that cannot be sent again', 
     },
   )
 
-  it('when a request waits for the socket of such a token request, then it holds the process again (F168)', async () => {
+  it('when a request waits for the socket of such a token request, then it keeps the process alive again (F168)', async () => {
     const service = await started()
     const child = run(`
       const { Agent } = await import('node:http')
@@ -135,7 +135,7 @@ describe('given a request that the API rejects, and that cannot be sent again', 
     expect(await end(child)).toEqual([0, ''])
   })
 
-  it('when the manager is closed meanwhile, then that waits for the answer, and holds the process (F122)', async () => {
+  it('when the manager is closed before the response, then it waits for the response, and keeps the process alive (F122)', async () => {
     const service = await started()
     const between = await holdAnswer(service.baseUrl, '/token/refresh/')
     const child = run(`
@@ -166,8 +166,8 @@ describe('given a request that the API rejects, and that cannot be sent again', 
   })
 })
 
-describe('given a program that listens to no event', () => {
-  it('when every renewal fails, waited for or not, then it goes on to its end (F103, F120)', async () => {
+describe('given a program without listeners', () => {
+  it('when every renewal fails, awaited or not, then the program continues to its end (F103, F120)', async () => {
     const service = await started()
     const child = run(`
       ${manager(service, service.baseUrl, 'retry: { maxAttempts: 1 }').replace(/tokens\.on.*/, '')}
@@ -195,8 +195,8 @@ describe('given a program that listens to no event', () => {
   })
 })
 
-describe('given a refresh that the service has carried out, and whose answer is still on its way', () => {
-  it('when the process is killed, then the next one starts from the credentials, and suspects nobody (F121)', async () => {
+describe('given a refresh that the service has executed, and whose response is in transit', () => {
+  it('when the process is killed, then the next one starts from the credentials, and reports no suspicion (F121)', async () => {
     const service = await started()
     const between = await holdAnswer(service.baseUrl, '/token/refresh/')
     const program = `
@@ -220,12 +220,12 @@ describe('given a refresh that the service has carried out, and whose answer is 
     await restarted.said('has a token')
     restarted.tell('renew')
     expect(await end(restarted)).toEqual([0, ''])
-    // The pair of the second process is good, too: nothing of the first one is in the way.
+    // The token set of the second process is valid, too: nothing of the first one is in the way.
     expect(tokenCalls(service)).toEqual(['obtain 200', 'refresh 200', 'obtain 200', 'refresh 200'])
     expect([...killed.lines, ...restarted.lines]).toEqual(['has a token', 'has a token', 'has the next one'])
   })
 
-  it('when it is told to stop and closes its manager, then the answer is waited for, and the token set kept (F122)', async () => {
+  it('when it receives SIGTERM and closes its manager, then the manager waits for the response and keeps the token set (F122)', async () => {
     const service = await started()
     const between = await holdAnswer(service.baseUrl, '/token/refresh/')
     const child = run(`
@@ -257,7 +257,7 @@ describe('given a refresh that the service has carried out, and whose answer is 
 })
 
 describe('given a request that has its token, and waits for a connection', () => {
-  it('when its process is stopped till the token has ended, then one rejection and one replay later it is served (F13)', async () => {
+  it('when its process is suspended until the token has expired, then it succeeds after one rejection and one replay (F13)', async () => {
     const service = await started({ accessLifetimeMs: 6_000 })
     const child = run(`
       const { Agent } = await import('node:http')
@@ -281,7 +281,7 @@ describe('given a request that has its token, and waits for a connection', () =>
     const isRefused = async () =>
       (await fetch(`${service.baseUrl}/probe`, { headers: { Authorization: `Bearer ${token}` } })).status === 401
     while (!(await isRefused()));
-    // However slow the machine is: from here on the time of the service stands still, so its next token lives.
+    // However slow the machine is: from here on, the clock of the service stands still, so its next token is valid.
     jest.spyOn(Date, 'now').mockReturnValue(Date.now())
     const wallet = () => service.log.filter(({ path }) => path === '/wallet').map(({ status }) => status)
     expect(wallet()).toEqual([])

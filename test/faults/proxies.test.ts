@@ -6,12 +6,12 @@ import { type Network, startNetwork, startWithToken } from './support/network.ts
 
 const VARIABLES = ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy']
 
-// The environment in which the tests begin names no proxy.
+// The environment at the start of the tests names no proxy.
 afterEach(() => {
   for (const name of VARIABLES) Reflect.deleteProperty(process.env, name)
 })
 
-/** Forwards a request to the address in its first line, and returns the answer. */
+/** Forwards a request to the address in its first line, and returns the response. */
 const forward: Step = async (connection) => {
   const { path, body } = connection.request!
   const reply = await fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/vnd.api+json' }, body })
@@ -29,7 +29,7 @@ const seenBy = ({ requests }: ScriptedServer) => requests.map(({ path }) => path
 
 describe.each(VARIABLES)('given an environment whose %s names a proxy', (variable) => {
   it.each(ADAPTERS)(
-    'when transport.proxy is false, then no token request goes near it: %s adapter (F38)',
+    'when transport.proxy is false, then no token request uses it: %s adapter (F38)',
     async (adapter) => {
       const proxy = await startProxy()
       process.env[variable] = proxy.origin
@@ -40,7 +40,7 @@ describe.each(VARIABLES)('given an environment whose %s names a proxy', (variabl
     },
   )
 
-  it('when nothing is said, then it is used, and sees what is sent over plain http (F38)', async () => {
+  it('when no proxy option is set, then it is used, and sees requests over plain http (F38)', async () => {
     const proxy = await startProxy()
     process.env[variable] = proxy.origin
     const network = await startNetwork('http')
@@ -53,7 +53,7 @@ describe.each(VARIABLES)('given an environment whose %s names a proxy', (variabl
   })
 })
 
-describe('given a proxy that wants credentials of its own', () => {
+describe('given a proxy that requires its own credentials', () => {
   const refused = async () => {
     const proxy = await serveScripts([[...read, send(wire(407, '', { Connection: 'close' })), FIN]])
     const network = await startWithToken('http')
@@ -61,7 +61,7 @@ describe('given a proxy that wants credentials of its own', () => {
     return { ...network, proxy, error: await outcome(network.tokens.renew()) }
   }
 
-  it('when it rejects a refresh, then that is told, once, and the refresh token is kept (F38)', async () => {
+  it('when it rejects a refresh, then one error reports it, and the refresh token is kept (F38)', async () => {
     const { error, proxy, clock, tokens, service } = await refused()
     expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', status: 407, retryable: false })
     expect(proxy.requests).toHaveLength(1)

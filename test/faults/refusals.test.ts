@@ -12,13 +12,13 @@ import { settle } from '../support/watched-clock.ts'
 import { calls, type Network, startNetwork, startWithToken } from './support/network.ts'
 
 const API = 'https://api.example.com'
-/** An answer of a service that did not act. */
+/** A response of a service that did not act. */
 const answering = (status: number, body = ''): Step[] => [
   ...read,
   send(wire(status, body, { Connection: 'close' })),
   FIN,
 ]
-/** Waits until all calls but `accepted` have failed, however slow this machine is. */
+/** Waits until all calls except `accepted` have failed, however slow this machine is. */
 const failedBut = async (accepted: number, network: Network): Promise<void> => {
   while (network.tokens.status().counts.failures + accepted < calls(network)) await settle()
 }
@@ -29,7 +29,7 @@ describe('given a wrong password', () => {
     ['A', 'http'],
     ['B', 'fetch'],
   ] as const)(
-    'when a thousand requests in three minutes ask for a token, by Variant %s and %s, then one call a minute is made (F51)',
+    'when a thousand requests in three minutes need a token, with Variant %s and %s, then one call a minute is made (F51)',
     async (variant, adapter) => {
       const clock = manualClock()
       const service = new TokenServiceModel(clock)
@@ -48,15 +48,15 @@ describe('given a wrong password', () => {
         if (server.requests.length > calledAt.length) calledAt.push(clock.monotonicNow() - startedAt)
         await clock.advance(180)
       }
-      // Requests come every 180 ms. These are the first ones a minute after the last call.
+      // Requests start every 180 ms. These are the first ones a minute after the last call.
       expect(calledAt).toEqual([0, 60_120, 120_240])
       expect(service.heard).toEqual(['obtain', 'obtain', 'obtain'])
     },
   )
 })
 
-describe.each(ADAPTERS)('given credentials that are refused with 401, and the %s adapter', (adapter) => {
-  /** An instance of an API that answers with `status`. */
+describe.each(ADAPTERS)('given credentials that are rejected with 401, and the %s adapter', (adapter) => {
+  /** An instance of an API that responds with `status`. */
   function attached({ tokens }: Network, status: number) {
     const { adapter: inside, calls: sent } = inProcess(() => status)
     const api = axios.create({ adapter: inside, baseURL: API })
@@ -64,7 +64,7 @@ describe.each(ADAPTERS)('given credentials that are refused with 401, and the %s
     return { api, sent }
   }
 
-  it('when requests need a token, then none leaves, one call is made, and it is no 401 of the API (F59)', async () => {
+  it('when requests need a token, then none is sent, one token request is made, and the error is not a 401 of the API (F59)', async () => {
     const network = await startNetwork(adapter, [answering(401)])
     const { api, sent } = attached(network, 200)
     for (let request = 0; request < 20; request += 1) {
@@ -77,7 +77,7 @@ describe.each(ADAPTERS)('given credentials that are refused with 401, and the %s
     expect(network.server.requests).toHaveLength(2)
   })
 
-  it('when the API rejects the token too, then its 401 surfaces, for one call and no replay (F59)', async () => {
+  it('when the API rejects the token too, then its 401 surfaces, with one token request and no replay (F59)', async () => {
     const network = await startWithToken(adapter, [answering(401)], { variant: 'A' })
     const { api, sent } = attached(network, 401)
     for (let request = 1; request <= 20; request += 1) {
@@ -95,9 +95,9 @@ const UNCODED: [string, string, string | undefined][] = [
   ['a code that nobody knows', '{"errors":[{"code":"9999"}]}', '9999'],
 ]
 
-describe.each(ADAPTERS)('given a live refresh token that is refused with 401, and the %s adapter', (adapter) => {
+describe.each(ADAPTERS)('given a valid refresh token that is rejected with 401, and the %s adapter', (adapter) => {
   it.each(UNCODED)(
-    'when the answer holds %s, then it is suspicious all the same, and never sent again (F56, F57)',
+    'when the response contains %s, then it is suspicious anyway, and never presented again (F56, F57)',
     async (_, body, serviceCode) => {
       const { tokens, told, service } = await startWithToken(adapter, [answering(401, body), proper])
       await tokens.renew()
@@ -115,14 +115,17 @@ describe.each(ADAPTERS)('given a live refresh token that is refused with 401, an
 const RETIRED = /Variant B \(login and password\) may have been retired: its support ended on 1 December 2025$/
 const WRONG = /check baseUrl, and that the service uses Variant B/
 
-describe.each(ADAPTERS)('given a refresh that is answered with 4xx, and the %s adapter', (adapter) => {
-  it.each([400, 403])('when it is %i, then the credentials bring the next pair, unsuspected (F58)', async (status) => {
-    const { tokens, told, service } = await startWithToken(adapter, [answering(status), proper])
-    await tokens.renew()
-    expect(service.heard).toEqual(['obtain', 'refresh', 'obtain'])
-    expect(tokens.peekAccessToken()).toBe(service.issued[1])
-    expect(told.suspicious).toEqual([])
-  })
+describe.each(ADAPTERS)('given a 4xx response to a refresh, and the %s adapter', (adapter) => {
+  it.each([400, 403])(
+    'when it is %i, then the credentials are used for the next token set, without suspicion (F58)',
+    async (status) => {
+      const { tokens, told, service } = await startWithToken(adapter, [answering(status), proper])
+      await tokens.renew()
+      expect(service.heard).toEqual(['obtain', 'refresh', 'obtain'])
+      expect(tokens.peekAccessToken()).toBe(service.issued[1])
+      expect(told.suspicious).toEqual([])
+    },
+  )
 
   it.each([
     [404, RETIRED],
@@ -130,7 +133,7 @@ describe.each(ADAPTERS)('given a refresh that is answered with 4xx, and the %s a
     [405, WRONG],
     [415, WRONG],
   ])(
-    'when it is %i for two minutes, then that is told, and tried again ever more seldom (F58, F229)',
+    'when it is %i for two minutes, then that is reported, and retried at growing intervals (F58, F229)',
     async (status, why) => {
       const network = await startWithToken(adapter, [answering(status)])
       const { clock, tokens, told, service, server } = network
@@ -146,7 +149,7 @@ describe.each(ADAPTERS)('given a refresh that is answered with 4xx, and the %s a
       const error = last as TokenError
       expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', status, retryable: false })
       expect(error.message).toMatch(why)
-      // Once the access token no longer serves, each attempt tries the credentials, too (F229).
+      // Once the access token has expired, each attempt tries the credentials, too (F229).
       expect(calledAt).toEqual([45, 50, 56, 57, 57, 77, 77, 97, 97, 117, 117])
       expect(told.suspicious).toEqual([])
       // The refresh token is unharmed: when the address is right again, the manager presents it.
@@ -158,7 +161,7 @@ describe.each(ADAPTERS)('given a refresh that is answered with 4xx, and the %s a
   )
 })
 
-describe.each(ADAPTERS)('given a service whose tokens have all expired as they come, and the %s adapter', (adapter) => {
+describe.each(ADAPTERS)('given a service whose tokens have all expired on arrival, and the %s adapter', (adapter) => {
   const past = '2025-12-31T23:59:59.000000Z'
   /** The signature covers neither of the two expiry times. */
   const expired: Step[] = [
@@ -167,7 +170,7 @@ describe.each(ADAPTERS)('given a service whose tokens have all expired as they c
     FIN,
   ]
 
-  it('when requests come all the time, then five calls are made in ten seconds, and none gets such a token (F7)', async () => {
+  it('when requests start all the time, then five calls are made in ten seconds, and no request uses such a token (F7)', async () => {
     const network = await startNetwork(adapter, [expired])
     const { clock, tokens, service } = network
     const waiting: Promise<unknown>[] = []

@@ -25,7 +25,7 @@ function traces(config: InternalAxiosRequestConfig) {
 }
 
 describe.each(ADAPTERS)('given a request that is replayed (%s adapter)', (adapter) => {
-  it('when its config is frozen to the bottom, then it is sent twice with one token each, and unchanged (F112)', async () => {
+  it('when its config is deeply frozen, then it is sent twice with one token each, and unchanged (F112)', async () => {
     const server = await startApi(rejecting('token-1'))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     let ran = 0
@@ -54,7 +54,7 @@ describe.each(ADAPTERS)('given a request that is replayed (%s adapter)', (adapte
     expect(sent).toEqual(['1', '1', '2'].map((count) => ['/payments?page=2', 'yes', count, '{"amount":1}']))
   })
 
-  it('when an interceptor of the user has frozen it, then it is sent twice all the same (F112)', async () => {
+  it('when a user interceptor has frozen it, then it is sent twice anyway (F112)', async () => {
     const server = await startApi(rejecting('token-1'))
     const api = axios.create({ adapter, baseURL: server.baseUrl })
     attachBearer(api, startTokens().tokens)
@@ -63,7 +63,7 @@ describe.each(ADAPTERS)('given a request that is replayed (%s adapter)', (adapte
     expect(authorizations(server)).toEqual(['Bearer token-1', 'Bearer token-2'])
   })
 
-  it('when it has ended, then its config shows no trace of us, in an answer or in an error (F118)', async () => {
+  it('when it has ended, then its config shows no trace of this package, in a response or in an error (F118)', async () => {
     const server = await startApi((request, index) =>
       request.url === '/refused' ? rejection : rejecting('token-1')(request, index),
     )
@@ -82,10 +82,10 @@ describe.each(ADAPTERS)('given a request that is replayed (%s adapter)', (adapte
   })
 })
 
-/** The types of axios lack `create` of an instance. */
+/** The axios types lack `create` of an instance. */
 const childOf = (api: AxiosInstance, config: object = {}) =>
   (api as unknown as { create(config: object): AxiosInstance }).create(config)
-/** Ways to send the config of a failed request again. Merging and JSON lose symbols, and all that is not plain data. */
+/** Ways to send the config of a failed request again. Merging and JSON lose symbols, and everything that is not plain data. */
 const AGAIN: [string, (config: InternalAxiosRequestConfig) => AxiosRequestConfig][] = [
   ['as it is', (config) => config],
   ['in a copy', (config) => ({ ...config })],
@@ -97,7 +97,7 @@ const AGAIN: [string, (config: InternalAxiosRequestConfig) => AxiosRequestConfig
   ],
 ]
 
-describe.each(ADAPTERS)('given an API that refuses every token (%s adapter)', (adapter) => {
+describe.each(ADAPTERS)('given an API that rejects every token (%s adapter)', (adapter) => {
   async function world() {
     const clock = manualClock()
     const server = await startApi(() => rejection)
@@ -108,7 +108,7 @@ describe.each(ADAPTERS)('given an API that refuses every token (%s adapter)', (a
   }
 
   it.each(['before', 'after'])(
-    'when an interceptor registered %s ours merges configs by axios, then there is one replay (F118)',
+    'when an interceptor registered %s ours merges configs with axios, then there is one replay (F118)',
     async (side) => {
       const server = await startApi(() => rejection)
       const api = axios.create({ adapter, baseURL: server.baseUrl })
@@ -125,7 +125,7 @@ describe.each(ADAPTERS)('given an API that refuses every token (%s adapter)', (a
   )
 
   it.each(AGAIN)(
-    'when the config of a failure is sent again %s, by parent, clone and clone of clone, then each replays once (F118)',
+    'when the config of a failed request is sent again %s, by parent, clone and clone of clone, then each replays once (F118)',
     async (_, again) => {
       const { clock, server, api, tokens, minted } = await world()
       const clones = [api, childOf(api), childOf(childOf(api), { cancelToken: axios.CancelToken.source().token })]

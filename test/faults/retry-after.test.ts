@@ -19,7 +19,7 @@ import {
 const HOUR = 3_600_000
 const CALLERS = part(10_000, 1_000)
 
-/** An answer of a throttle or a gateway, before the service could act. */
+/** A response of a throttle or a gateway, before the service could act. */
 const answering = (status: number, headers: Record<string, string> = {}, body = ''): Step[] => [
   ...read,
   send(wire(status, body, { Connection: 'close', ...headers })),
@@ -29,7 +29,7 @@ const throttled = (retryAfter: string) => answering(429, { 'Retry-After': retryA
 const utc = (at: number) => new Date(at).toUTCString()
 
 describe.each(ADAPTERS)('given Retry-After of two minutes, and the %s adapter (P7)', (adapter) => {
-  it('when a first token is throttled, then all are told until when, and no call is made before (F44)', async () => {
+  it('when a first token is throttled, then all errors have retryAt, and no call is made before (F44)', async () => {
     const network = await startNetwork(adapter, [throttled('120'), proper])
     const { tokens, told, service, clock } = network
     const retryAt = clock.wallNow() + 120_000
@@ -46,7 +46,7 @@ describe.each(ADAPTERS)('given Retry-After of two minutes, and the %s adapter (P
     expect(service.heard).toEqual(['obtain', 'obtain'])
   })
 
-  it('when a refresh is throttled, then its refresh token is good for the call after that (F44, F55)', async () => {
+  it('when a refresh is throttled, then its refresh token is valid for the next call (F44, F55)', async () => {
     const network = await startWithToken(adapter, [throttled('120'), proper])
     const { tokens, told, service, clock } = network
     await clock.advance(45_000) // the token is due, and in use
@@ -71,8 +71,8 @@ const LONG: [string, string][] = [
   ['a date in 9999', 'Fri, 31 Dec 9999 23:59:59 GMT'],
 ]
 
-describe.each(ADAPTERS)('given Retry-After of very long, and the %s adapter (P7)', (adapter) => {
-  it.each(LONG)('when it is %s, then it counts as five minutes, and that is told (F45)', async (_, text) => {
+describe.each(ADAPTERS)('given a very long Retry-After, and the %s adapter (P7)', (adapter) => {
+  it.each(LONG)('when it is %s, then it counts as five minutes, and that is reported (F45)', async (_, text) => {
     const clock = watchedClock()
     const network = await startNetwork(adapter, [throttled(text), proper], { clock })
     const { tokens, told, service } = network
@@ -89,7 +89,7 @@ describe.each(ADAPTERS)('given Retry-After of very long, and the %s adapter (P7)
   })
 })
 
-/** The lowest pause of our own before the second call: half of the base. A 429 doubles the base. */
+/** The shortest backoff before the second call: half of the base. A 429 doubles the base. */
 const OWN_PAUSES = [
   [429, 500],
   [503, 250],
@@ -97,13 +97,13 @@ const OWN_PAUSES = [
 const PAST = ['0', '000', utc(Date.UTC(2025, 11, 31)), utc(0)]
 const NEITHER = ['-5', '+5', '1.5', '1e3', '0x10', ' ', 'garbage', '5, 5', '5 s', '2026-01-01T00:10:00Z']
 
-describe.each(ADAPTERS)('given Retry-After that asks for no time, and the %s adapter', (adapter) => {
+describe.each(ADAPTERS)('given Retry-After without a delay, and the %s adapter', (adapter) => {
   describe.each(OWN_PAUSES)('and status %i', (status, pauseMs) => {
-    it.each([...PAST, ...NEITHER])('when it is %j, then our own pause is kept (F46, F47)', async (text) => {
+    it.each([...PAST, ...NEITHER])('when it is %j, then the backoff applies (F46, F47)', async (text) => {
       await expectPause(await startNetwork(adapter, [answering(status, { 'Retry-After': text }), proper]), pauseMs)
     })
 
-    it('when it comes twice, then our own pause is kept (F47)', async () => {
+    it('when it is sent twice, then the backoff applies (F47)', async () => {
       const two = answering(status, { 'Retry-After': '20\r\nRetry-After: 25' })
       await expectPause(await startNetwork(adapter, [two, proper]), pauseMs)
     })
@@ -120,12 +120,15 @@ describe.each(ADAPTERS)('given Retry-After that asks for no time, and the %s ada
 })
 
 describe.each(ADAPTERS)('given Retry-After as a date, and the %s adapter', (adapter) => {
-  it.each([-HOUR, 0, HOUR])('when our clock is off by %i ms, then the one of the answer counts (F48)', async (off) => {
-    const clock = manualClock()
-    const serviceNow = clock.wallNow() - off
-    const headers = { Date: utc(serviceNow), 'Retry-After': utc(serviceNow + 20_000) }
-    await expectPause(await startNetwork(adapter, [answering(429, headers), proper], { clock }), 20_000)
-  })
+  it.each([-HOUR, 0, HOUR])(
+    'when the local clock is off by %i ms, then the clock of the response counts (F48)',
+    async (off) => {
+      const clock = manualClock()
+      const serviceNow = clock.wallNow() - off
+      const headers = { Date: utc(serviceNow), 'Retry-After': utc(serviceNow + 20_000) }
+      await expectPause(await startNetwork(adapter, [answering(429, headers), proper], { clock }), 20_000)
+    },
+  )
 })
 
 /** Expects a first token after exactly this pause. */
@@ -139,20 +142,20 @@ async function expectPause(network: Network, ms: number): Promise<void> {
   expect(told.anomaly).toEqual([])
 }
 
-/** Longer than any pause of our own. */
+/** Longer than any backoff. */
 const ASKED_MS = 200_000
-/** When the next call comes after an answer that asks for that pause: ms after a refresh, ms after an obtain. */
+/** When the next call is made after a response that asks for that pause: ms after a refresh, ms after an obtain. */
 const NEXT_CALLS: [number, number, number][] = [
   ...[429, 500, 502, 503, 504].map((status): [number, number, number] => [status, ASKED_MS, ASKED_MS]),
-  // Refused. After a refresh, the manager obtains at once. After an obtain, it rests for a minute.
+  // Rejected. After a refresh, the manager obtains at once. After an obtain, it cools down for a minute.
   ...[400, 401, 403].map((status): [number, number, number] => [status, 0, 60_000]),
   // A wrong address.
   ...[307, 404, 410].map((status): [number, number, number] => [status, 5_000, 5_000]),
-  // Unknown outcome. After a refresh, the manager obtains at once. After an obtain, our own pause comes first.
+  // Unknown outcome. After a refresh, the manager obtains at once. After an obtain, the backoff applies first.
   ...[200, 408, 425].map((status): [number, number, number] => [status, 0, 250]),
 ]
 
-describe.each(ADAPTERS)('given Retry-After on an answer of any status, and the %s adapter', (adapter) => {
+describe.each(ADAPTERS)('given Retry-After on a response of any status, and the %s adapter', (adapter) => {
   const headers = { 'Retry-After': String(ASKED_MS / 1_000) }
   const nextCallAfter = async (network: Network) => {
     const { told, clock } = network
@@ -161,7 +164,7 @@ describe.each(ADAPTERS)('given Retry-After on an answer of any status, and the %
   }
 
   it.each(NEXT_CALLS)(
-    'when it comes with %i, then the next call comes %i ms after a refresh, %i ms after an obtain (F49)',
+    'when the status is %i, then the next call is made %i ms after a refresh, %i ms after an obtain (F49)',
     async (status, refreshMs, obtainMs) => {
       const script = answering(status, headers, '{"detail":"Later"}')
       const refreshing = await startWithToken(adapter, [script, proper])
@@ -174,7 +177,7 @@ describe.each(ADAPTERS)('given Retry-After on an answer of any status, and the %
     },
   )
 
-  it('when it comes with a good answer, then it means nothing (F49)', async () => {
+  it('when the response is successful, then it has no effect (F49)', async () => {
     const good = [...read, commit, answer({ Connection: 'close', ...headers }), FIN]
     const { tokens, told, service } = await startNetwork(adapter, [good])
     await tokens.getAccessToken()
@@ -201,7 +204,7 @@ describe.each(ADAPTERS)(`given ${CALLERS} callers and a throttled token service,
     expect([service.heard, told.retry.length]).toEqual([['obtain', 'obtain'], 1])
   })
 
-  it('when they cannot, then all are told until when at once, and later make one call (F50)', async () => {
+  it('when they cannot, then all get an error with retryAt at once, and later make one call (F50)', async () => {
     const network = await startNetwork(adapter, [throttled('60'), proper])
     const { service, clock } = network
     const early = ask(network)

@@ -60,7 +60,7 @@ function ended(child: Child, name: string): Promise<string> {
 
 type Stage = 'cold' | 'forced' | 'due'
 
-/** One process is stopped in the middle of a token request. @returns how the next requests of the others ended, and of that process when it goes on. */
+/** One process is stopped during a token request. @returns how the next requests of the others ended, and of that process after it resumes. */
 async function stopped(stage: Stage, accessLifetimeMs: number, signal: 'SIGSTOP' | 'SIGKILL'): Promise<string[]> {
   const service = await startTokenService({ accessLifetimeMs })
   const between: HeldAnswers = await holdAnswer(service.baseUrl, '/token/')
@@ -76,34 +76,31 @@ async function stopped(stage: Stage, accessLifetimeMs: number, signal: 'SIGSTOP'
   const served = await Promise.all(others.map((other) => ended(other, 'ask')))
   between.release()
   victim.signal('SIGCONT')
-  // Its own wait may have ended meanwhile. Its next one begins anew.
+  // Its wait may have ended by then. Its next one starts over.
   return signal === 'SIGKILL' ? served : [...served, await ended(victim, stage === 'cold' ? 'renew' : 'ask')]
 }
 
-describe.each(['SIGSTOP', 'SIGKILL'] as const)(
-  'given a function that gets %s in the middle of a token request',
-  (signal) => {
-    describeRedis('and shares its token through Redis', () => {
-      beforeAll(async () => {
-        redis = await startRedis()
-      })
-      afterAll(async () => {
-        await redis?.stop()
-        redis = undefined
-      })
-
-      it('F312: when others need a token, then none of them waits longer than the limit of the function and one token request', async () => {
-        const cold = [8_000, 60_000, 3_600_000].map((ms) => stopped('cold', ms, signal))
-        const forced = [8_000, 60_000, 3_600_000].map((ms) => stopped('forced', ms, signal))
-        const due = stopped('due', 8_000, signal)
-        const served = await Promise.all([...cold, ...forced, due])
-        expect(served.flat().filter((end) => end !== 'done')).toEqual([])
-      })
+describe.each(['SIGSTOP', 'SIGKILL'] as const)('given a function that receives %s during a token request', (signal) => {
+  describeRedis('and shares its token through Redis', () => {
+    beforeAll(async () => {
+      redis = await startRedis()
+    })
+    afterAll(async () => {
+      await redis?.stop()
+      redis = undefined
     })
 
-    it('F312: when it has no store, then others notice nothing', async () => {
-      const served = await Promise.all([8_000, 60_000, 3_600_000].map((ms) => stopped('cold', ms, signal)))
+    it('F312: when other processes need a token, then none waits longer than the limit of the function and one token request', async () => {
+      const cold = [8_000, 60_000, 3_600_000].map((ms) => stopped('cold', ms, signal))
+      const forced = [8_000, 60_000, 3_600_000].map((ms) => stopped('forced', ms, signal))
+      const due = stopped('due', 8_000, signal)
+      const served = await Promise.all([...cold, ...forced, due])
       expect(served.flat().filter((end) => end !== 'done')).toEqual([])
     })
-  },
-)
+  })
+
+  it('F312: when it has no store, then other processes are not affected', async () => {
+    const served = await Promise.all([8_000, 60_000, 3_600_000].map((ms) => stopped('cold', ms, signal)))
+    expect(served.flat().filter((end) => end !== 'done')).toEqual([])
+  })
+})

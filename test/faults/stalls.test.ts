@@ -8,7 +8,7 @@ import { failing, outcome, ScriptedSource } from '../support/managed.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** A clock that goes on while the event loop stands still. Timers that fall due meanwhile fire together after the stall. */
+/** A clock that runs on while the event loop is blocked. Timers that are due during the stall fire together after it. */
 class StallingClock implements Clock {
   readonly #calm = manualClock()
   readonly #timers = new Set<{ arm(): void; cancel(): void }>()
@@ -35,7 +35,7 @@ class StallingClock implements Clock {
 
   advance = (ms: number) => this.#calm.advance(ms)
 
-  /** The event loop is busy for so long. */
+  /** Blocks the event loop for this time. */
   stall(ms: number): void {
     this.#stalledMs += ms
     for (const timer of this.#timers) {
@@ -45,7 +45,7 @@ class StallingClock implements Clock {
   }
 }
 
-/** A manager, and an instance of an API that runs `during.call` at each call and answers with what it returns, or 200. */
+/** A manager, and an instance of an API that runs `during.call` at each call and responds with its result, or 200. */
 async function world(lifetimeMs = 60_000) {
   const clock = new StallingClock()
   const minted = mint({ lifetimeMs })
@@ -57,7 +57,7 @@ async function world(lifetimeMs = 60_000) {
 }
 const sent = ({ calls }: { calls: readonly { authorization: unknown }[] }) => calls.map((call) => call.authorization)
 
-/** Two requests wait for a token that is held back. It comes, and the first call with it stalls the process until it has ended. */
+/** Two requests wait for a token that is held. It arrives, and the first call with it stalls the process until it has expired. */
 async function releasedIntoAStall({ clock, minted, api, during }: Awaited<ReturnType<typeof world>>): Promise<void> {
   const waiting = Promise.all([api.get('/1'), api.get('/2')])
   await settle()
@@ -71,7 +71,7 @@ async function releasedIntoAStall({ clock, minted, api, during }: Awaited<Return
   await waiting
 }
 
-/** Where code of the user may stall, between a request and its adapter. */
+/** Where user code may stall, between a request and its adapter. */
 const PLACES: [string, (api: AxiosInstance, stall: () => void, attach: () => void) => void][] = [
   [
     'an interceptor that runs before ours',
@@ -114,7 +114,7 @@ describe.each(PLACES)('given a busy loop of 5 s in %s', (_, arrange) => {
     [8_000, 'token-2'],
     [5_000, 'token-2'],
     [4_999, 'token-2'],
-  ])('when the token has %i ms left as it begins, then %s is sent after it (F127)', async (leftMs, token) => {
+  ])('when the token has %i ms left at its start, then %s is sent after it (F127)', async (leftMs, token) => {
     const { clock, tokens, api, calls } = await world()
     await tokens.getAccessToken()
     await clock.advance(60_000 - leftMs)
@@ -129,7 +129,7 @@ describe.each(PLACES)('given a busy loop of 5 s in %s', (_, arrange) => {
 })
 
 describe('given a busy loop of 5 s while requests wait for a token', () => {
-  it('when it ends after their timeout, and the token comes later, then they have failed in time (F127)', async () => {
+  it('when it ends after their timeout, and the token arrives later, then they have failed in time (F127)', async () => {
     const { clock, minted, tokens, api, calls } = await world()
     attachBearer(api, tokens)
     minted.hold()
@@ -142,19 +142,19 @@ describe('given a busy loop of 5 s while requests wait for a token', () => {
     expect(calls).toHaveLength(0)
   })
 
-  it('when the token comes before the timers that fell due, then a request past its timeout is not sent (F127)', async () => {
+  it('when the token arrives before the overdue timers fire, then a request past its timeout is not sent (F127)', async () => {
     const { clock, minted, tokens, api, calls } = await world()
     attachBearer(api, tokens)
     minted.hold()
     const waiting = outcome(api.get('/wallet', { timeout: 1_000 }))
     await settle()
     clock.stall(5_000)
-    minted.release() // the stalled turn has also read the answer
+    minted.release() // the stalled turn has also read the response
     expect(await waiting).toMatchObject({ code: 'ECONNABORTED' })
     expect(calls).toHaveLength(0)
   })
 
-  it('when the first of them stalls as it is sent, then no other leaves with a token that ended (F127)', async () => {
+  it('when the first request stalls as it is sent, then no other is sent with an expired token (F127)', async () => {
     const all = await world(4_000)
     attachBearer(all.api, all.tokens)
     all.minted.hold()
@@ -162,7 +162,7 @@ describe('given a busy loop of 5 s while requests wait for a token', () => {
     expect(sent(all)).toEqual(['Bearer token-1', 'Bearer token-2'])
   })
 
-  it('when the first replay stalls as it is sent, then no other leaves with a token that ended (F127)', async () => {
+  it('when the first replay stalls as it is sent, then no other is sent with an expired token (F127)', async () => {
     const all = await world(4_000)
     attachBearer(all.api, all.tokens)
     await all.tokens.getAccessToken()
@@ -178,7 +178,7 @@ describe('given a busy loop that outlasts the lease of a renewal', () => {
     ['nobody', 'obtain refresh'],
     ['somebody', 'obtain obtain'],
   ])(
-    'when %s has claimed meanwhile, then the lease is taken again, and nothing is presented twice (F127)',
+    'when %s has acquired it since, then the lease is acquired again, and nothing is presented twice (F127)',
     async (who, kinds) => {
       const clock = new StallingClock()
       const inner = memoryStore() as OpenableStore
@@ -193,7 +193,7 @@ describe('given a busy loop that outlasts the lease of a renewal', () => {
               const lease = await record.acquire(...asked)
               claims += 1
               if (claims !== 2) return lease
-              clock.stall(15_000) // as long as the claim covers
+              clock.stall(15_000) // as long as the lease lasts
               if (who === 'nobody') return lease
               const [, ...other] = asked
               expect(await record.acquire('another', ...other)).toMatchObject({ kind: 'granted' })
@@ -212,14 +212,14 @@ describe('given a busy loop that outlasts the lease of a renewal', () => {
       const tokens = managerOf(source, { store, clock })
       await tokens.getAccessToken()
       await tokens.renew()
-      // Another owner with a granted claim may have presented the refresh token.
+      // Another owner with a granted lease may have presented the refresh token.
       expect([claims, source.kinds]).toEqual([3, kinds])
     },
   )
 })
 
-describe('given a machine whose clocks go on while it sleeps', () => {
-  it('when it sleeps for an hour with a retry pending, then waking makes one call, whatever fell due (F21)', async () => {
+describe('given a machine whose clocks run on while it sleeps', () => {
+  it('when it sleeps for an hour with a retry pending, then waking makes one call, whatever is overdue (F21)', async () => {
     const clock = new StallingClock()
     const source = new ScriptedSource({ pairs: true })
     const tokens = managerOf(source, { clock, renewal: { keepWarm: 'always' } })
@@ -236,8 +236,8 @@ describe('given a machine whose clocks go on while it sleeps', () => {
   })
 })
 
-describe('given a busy loop that outlasts the deadline of an exchange', () => {
-  it('when its answer was there all the time, then the lifetime counts from the moment of sending (F127)', async () => {
+describe('given a busy loop that outlasts the timeout of an exchange', () => {
+  it('when the response had arrived in time, then the lifetime counts from the moment of sending (F127)', async () => {
     const { clock, minted, tokens } = await world()
     minted.hold()
     const waiting = tokens.getAccessToken()
@@ -248,7 +248,7 @@ describe('given a busy loop that outlasts the deadline of an exchange', () => {
     expect(tokens.status().accessExpiresAt).toBe(clock.wallNow() + 60_000 - 9_999)
   })
 
-  it('when the deadline is found to have passed, then the call is tried again, and nobody waits longer (F127)', async () => {
+  it('when the timeout is found to have passed, then the call is retried, and no caller waits longer (F127)', async () => {
     const { clock, minted, tokens } = await world()
     minted.hold()
     const waiting = tokens.getAccessToken()

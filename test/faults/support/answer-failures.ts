@@ -51,7 +51,7 @@ const REFUSALS: FailurePath[] = [
   ...alike([301, 302, 303, 307, 308], MISDIRECTED, redirecting),
 ]
 
-/** No complete answer comes. */
+/** There is no complete response. */
 const LOST: FailurePath[] = [
   { when: 'its answers are lost', ends: UNAVAILABLE, tokenCalls: dropping },
   { when: 'its answers break off half way', ends: UNAVAILABLE, tokenCalls: breakingOff },
@@ -95,7 +95,7 @@ const LOST: FailurePath[] = [
 
 const expiry = /("(?:expires_in|access_expired_at)":)("[^"]*"|\d+)/
 
-/** The service sends a complete answer of status 200 that cannot be used. */
+/** The service sends a complete but unusable response of status 200. */
 const GARBAGE: FailurePath[] = (
   [
     ['half a document', garbled((issued) => issued.slice(0, -3))],
@@ -115,7 +115,7 @@ const GARBAGE: FailurePath[] = (
   ] as const
 ).map(([what, tokenCalls]) => ({ when: `its answer is ${what}`, ends: 'ERR_TOKEN_RESPONSE', tokenCalls }))
 
-/** Answers of Variant B that do not come from the service, or are old. */
+/** Responses of Variant B that are old, or not from the service. */
 const SIGNATURES: FailurePath[] = [
   {
     when: 'its answers are not signed',

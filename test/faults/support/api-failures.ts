@@ -6,7 +6,7 @@ import { type FailurePath, request } from './failure-path.ts'
 import { breakingOff, dropping, plain, SECRETS, silent } from './marked-service.ts'
 import type { Stage } from './marked-stage.ts'
 
-/** Sends a request that the API does not answer. Resolves when the token is on the wire. */
+/** Sends a request to which the API does not respond. Resolves when the token is on the wire. */
 async function unanswered(stage: Stage, config: object = {}): Promise<{ ended: Promise<unknown> }> {
   const { service, tokens } = stage
   await tokens.getAccessToken()
@@ -15,7 +15,7 @@ async function unanswered(stage: Stage, config: object = {}): Promise<{ ended: P
   return { ended }
 }
 
-/** Drops the answer, because it would hold what the program itself sent: its own address or header. */
+/** Drops the response, because it would contain what the program itself sent: its own address or header. */
 const unseen = async (requested: Promise<unknown>): Promise<undefined> => void (await requested)
 
 const toAgain = plain(302, '', { Location: '/again' })

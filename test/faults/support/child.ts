@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { afterEach, beforeAll } from '@jest/globals'
 import { bundleSource } from '../../support/bundle.ts'
 
-/** A program that runs in a process of its own. The test and the program exchange lines. */
+/** A program that runs in a separate process. The test and the program exchange lines. */
 export interface Child {
   /** Lines printed so far. */
   readonly lines: readonly string[]
@@ -11,7 +11,7 @@ export interface Child {
   readonly complaints: string
   /** The exit code, or the signal that ended the program. */
   readonly ended: Promise<number | string>
-  /** Waits for a line with this beginning. @returns the rest of the line. @throws when the process ends without such a line. */
+  /** Waits for a line with this beginning. @returns the rest of the line. @throws if the process ends without such a line. */
   said(beginning: string): Promise<string>
   /** Writes a line to the input of the program. */
   tell(line: string): void
@@ -36,12 +36,12 @@ export function withChildren(): void {
   })
 }
 
-/** Address of the library, for a program that is not run by `run`. */
+/** Address of the library, for a program that `run` does not start. */
 export const libraryUrl = () => library
 
 /**
  * @param program ESM. It can use the names of the library, axios, `say(line)`, `heard(line)` and `holders()`: what keeps the
- * process alive, without its pipes, after enough turns of the event loop for sockets to close.
+ * process alive, except for its pipes, after enough turns of the event loop for sockets to close.
  */
 export function run(program: string, flags: readonly string[] = []): Child {
   const preamble = `

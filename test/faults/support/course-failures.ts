@@ -11,7 +11,7 @@ const { body, clientId, clientSecret, login, password, access, refresh } = SECRE
 
 const refusingRefresh = [granting, refusing(401, '2007')]
 
-/** A refresh token is rejected before its time. */
+/** A refresh token is rejected before its expiry. */
 const SUSPICIONS: FailurePath[] = [
   {
     when: 'a refresh token is suspicious, and the credentials are good',
@@ -158,7 +158,7 @@ const REPLACING: FailurePath[] = [
   },
 ]
 
-/** The error that axios gives to a program that makes a token request itself. */
+/** The error that axios gives to a program that makes its own token request. */
 async function axiosError({ origin }: MarkedService): Promise<unknown> {
   const config = {
     headers: { Authorization: `Bearer ${access}` },
@@ -175,7 +175,7 @@ const thrown = (what: (service: MarkedService) => unknown) =>
     throw (await what(service)) as Error
   })
 
-/** The user's own token source fails. */
+/** A custom token source fails. */
 const CUSTOM: FailurePath[] = [
   {
     when: 'a source throws an axios error',
@@ -247,7 +247,7 @@ const CUSTOM: FailurePath[] = [
   },
 ]
 
-/** The user's own function for credentials, or for random numbers, fails. */
+/** A user function for credentials, or for random numbers, fails. */
 const FUNCTIONS: FailurePath[] = (
   [
     ['throws an error that tells them', () => Promise.reject(Object.assign(new Error(password), { clientSecret }))],
@@ -325,7 +325,7 @@ const ODDITIES: FailurePath[] = [
   },
 ]
 
-/** What happens to callers, and to what the user brings, on the way to a token. */
+/** What happens to callers, and to user code, on the way to a token. */
 export const COURSE_FAILURES: readonly FailurePath[] = [
   ...SUSPICIONS,
   ...WAITING,

@@ -4,19 +4,19 @@ import { until } from '../../axios/support/turns.ts'
 import type { Reply } from './marked-service.ts'
 import type { AdapterName, Setting, Stage, Variant } from './marked-stage.ts'
 
-/** One way in which things go wrong: a line of a table. */
+/** One way to fail: a row of a table. */
 export interface FailurePath {
   readonly when: string
   /** The code of the final TokenError; or the codes or names that another final error may have; undefined for no error. */
   readonly ends?: TokenErrorCode | readonly string[]
-  /** Events that the manager emits on the way, among others. */
+  /** Events that the manager emits before that, among others. */
   readonly tells?: readonly Told[]
-  /** What token requests meet: one reply for all of them, or a list for the first ones, with proper answers afterwards. */
+  /** What token requests receive: one reply for all of them, or a list for the first ones, with proper responses afterwards. */
   readonly tokenCalls?: Reply | Reply[]
-  /** What requests to the API meet. */
+  /** What requests to the API receive. */
   readonly resources?: Reply | Reply[]
   readonly setting?: Setting
-  /** Default: one request to the API. @returns What the program gets, an error or not. */
+  /** Default: one request to the API. @returns The result of the program, an error or not. */
   readonly act?: (stage: Stage) => Promise<unknown>
   readonly variant?: Variant
   readonly adapter?: AdapterName
@@ -27,7 +27,7 @@ export interface FailurePath {
 /** The name of an event; for an anomaly, with its kind. */
 export type Told = Exclude<keyof TokenEvents, 'anomaly'> | `anomaly ${AnomalyKind}`
 
-/** What a promise ends in, an error or not. */
+/** The result of a promise, an error or not. */
 export function ending(promise: Promise<unknown>): Promise<unknown> {
   return promise.catch((error: unknown) => error)
 }
@@ -42,7 +42,7 @@ export async function renewal({ tokens }: Stage): Promise<unknown> {
   return ending(tokens.renew())
 }
 
-/** Sends a request. Resolves when it waits for the last of `calls` token requests, which gets no answer. */
+/** Sends a request. Resolves when it waits for the last of `calls` token requests, which has no response. */
 export async function waiting(
   stage: Stage,
   { calls = 1, ...config }: AxiosRequestConfig & { calls?: number } = {},

@@ -2,14 +2,14 @@ import { type ApiServer, startApi } from '../../axios/support/api-server.ts'
 import { gate } from '../../axios/support/turns.ts'
 
 export interface HeldAnswers extends ApiServer {
-  /** Resolves when the service behind has answered such a request, and the answer is held. */
+  /** Resolves when the service behind the proxy has responded to such a request, and the response is held. */
   readonly holding: Promise<void>
-  /** Lets the answer go, and all later ones. */
+  /** Releases the response, and all later ones. */
   release(): void
 }
 
 /**
- * A proxy before a service that holds back the answer to the first request of `path`. By then the service has rotated the tokens,
+ * A proxy before a service that holds the response to the first request of `path`. By then the service has rotated the tokens,
  * and its client does not know.
  */
 export async function holdAnswer(baseUrl: string, path: string): Promise<HeldAnswers> {

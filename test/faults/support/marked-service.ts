@@ -20,7 +20,7 @@ export const SECRETS = {
   body: 'canary-body-2c6b14',
 } as const
 
-/** One request and what the service would answer. */
+/** One request and the response that the service would send. */
 export interface Call {
   readonly request: SeenRequest
   readonly reply: ServerResponse
@@ -34,9 +34,9 @@ export interface MarkedService {
   /** `http://127.0.0.1:<port>` */
   readonly origin: string
   readonly seen: readonly SeenRequest[]
-  /** What later calls meet: a list in this order, with proper answers afterwards; or a single reply for all calls. */
+  /** What later calls receive: a list in this order, with proper responses afterwards; or a single reply for all calls. */
   script(tokenCalls?: Script, resources?: Script): void
-  /** Token calls so far. */
+  /** Token requests so far. */
   tokenCalls(): number
 }
 
@@ -95,12 +95,12 @@ function metaOf(time: string, refresh: string): object {
   return { time, sign: sign.digest('hex') }
 }
 
-/** @param micros Tells two instants of one virtual millisecond apart. */
+/** @param micros Distinguishes two instants of one virtual millisecond. */
 function stamp(at: number, micros = 0): string {
   return new Date(at).toISOString().replace('Z', `${String(micros).padStart(3, '0')}Z`)
 }
 
-/** The proper answer. */
+/** The proper response. */
 export const granting: Reply = ({ reply, issued }) => send(reply, 200, issued)
 
 /** An error document, and headers, that quote the whole request. */
@@ -120,7 +120,7 @@ export const page =
       'Content-Type': 'text/html',
     })
 
-/** An answer of status 200 with a damaged document. */
+/** A response of status 200 with a damaged document. */
 export const garbled =
   (change: (issued: string) => string | Buffer, headers: Record<string, string> = {}): Reply =>
   ({ reply, issued }) =>
@@ -130,7 +130,7 @@ interface PairResource {
   readonly attributes: { readonly refresh: string }
 }
 
-/** An answer of Variant B whose `meta.time` is `at`, with the right signature; for refresh answers too. */
+/** A response of Variant B whose `meta.time` is `at`, with a valid signature; for refresh responses too. */
 export const signedAt =
   (at: number): Reply =>
   ({ reply, issued }) => {
@@ -140,7 +140,7 @@ export const signedAt =
     send(reply, 200, JSON.stringify({ ...document, meta }))
   }
 
-/** An answer that quotes nothing. */
+/** A response that quotes nothing. */
 export const plain =
   (status: number, body = '{"ok":true}', headers: Record<string, string> = {}): Reply =>
   ({ reply }) =>
@@ -156,10 +156,10 @@ export const redirecting =
     })
   }
 
-/** The connection ends without an answer. */
+/** The connection ends without a response. */
 export const dropping: Reply = ({ reply }) => void reply.destroy()
 
-/** The connection ends in the middle of the answer. */
+/** The connection ends in the middle of the response. */
 export const breakingOff: Reply = ({ reply, issued }) => {
   reply.writeHead(200, { 'Content-Length': 1_000 })
   reply.write(issued, () => reply.destroy())

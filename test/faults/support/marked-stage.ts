@@ -21,12 +21,12 @@ export type AdapterName = 'http' | 'fetch'
 
 /** What differs from the usual stage. */
 export interface Setting {
-  /** A function in place of the two credentials. `nth`: the number of the call. */
+  /** A function instead of the two credentials. `nth`: the number of the call. */
   readonly credentials?: (nth: number) => unknown
-  /** In place of the `baseUrl` of the service. */
+  /** Instead of the `baseUrl` of the service. */
   readonly baseUrl?: string
   readonly transport?: object
-  /** In place of a source of the library. */
+  /** Instead of a source of the library. */
   readonly source?: (service: MarkedService) => TokenSource
   readonly manager?: Partial<TokenManagerOptions>
   readonly instance?: CreateAxiosDefaults
@@ -52,9 +52,9 @@ export async function startStage(variant: Variant, adapter: AdapterName, setting
   const options = { source, store, storeKey: SECRETS.login, clock, random: () => 0, ...setting.manager }
   const tokens = createTokenManager(options) as LoginManager
   const told = listen(tokens)
-  // Time moves by itself only while the manager pauses between two calls.
+  // Time advances by itself only while the manager pauses between two calls.
   tokens.on('retry', ({ delayMs }) => clock.advance(delayMs))
-  // An error of a listener must reach nobody.
+  // An error of a listener must not reach any other code.
   for (const name of Object.keys(told) as (keyof typeof told)[])
     tokens.on(name, () => Promise.reject(new Error(SECRETS.body)))
   const api = axios.create({ baseURL: service.origin, adapter, ...setting.instance })

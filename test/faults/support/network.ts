@@ -48,7 +48,7 @@ export async function startNetwork(
   return { clock, service, server, tokens, told: listen(tokens) }
 }
 
-/** The same with the first token in hand. The scripts are for the later connections. */
+/** The same with the first token obtained. The scripts are for the later connections. */
 export async function startWithToken(
   adapter: 'http' | 'fetch',
   scripts: Step[][] = [proper],
@@ -59,7 +59,7 @@ export async function startWithToken(
   return network
 }
 
-/** Token calls begun so far. */
+/** Token requests started so far. */
 export function calls({ tokens }: Network): number {
   const { obtains, refreshes } = tokens.status().counts
   return obtains + refreshes
@@ -71,7 +71,7 @@ export async function toldOf({ tokens, told }: Network, name: keyof TokenEvents)
   await settle()
 }
 
-/** Lets `ms` pass: no call begins before the end of that time, and one begins at the end. */
+/** Lets `ms` pass: no call starts before the end of that time, and one starts at the end. */
 export async function expectNextCallAfter(network: Network, ms: number): Promise<void> {
   const before = calls(network)
   await network.clock.advance(ms - 1)
@@ -80,7 +80,7 @@ export async function expectNextCallAfter(network: Network, ms: number): Promise
   expect(calls(network)).toBe(before + 1)
 }
 
-/** Time moves by itself while the manager pauses between two calls. */
+/** Time advances by itself while the manager pauses between two calls. */
 export function hurryPauses({ tokens, clock }: Network): void {
   tokens.on('retry', ({ delayMs }) => clock.advance(delayMs))
 }

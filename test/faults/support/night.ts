@@ -18,7 +18,7 @@ export interface Night {
   readonly run: () => Promise<Lines>
   /** What has happened. One line says so. */
   readonly cause: RegExp
-  /** What to do. One line says so. Undefined: nothing is to be done, and no line is a warning. */
+  /** What to do. One line says so. Undefined: nothing needs to be done, and no line is a warning. */
   readonly cure: RegExp | undefined
 }
 
@@ -63,7 +63,7 @@ export const grant = (more: object = {}): Reply => {
 }
 export const PAGE = '<html><title>Access denied</title></html>'
 
-/** A token endpoint that answers by `replies`, one after the other; the last one is for all later calls. */
+/** A token endpoint that responds with `replies`, one after the other; the last one is for all later calls. */
 export async function endpoint(...replies: (Reply | (() => Reply))[]) {
   const left = [...replies]
   return serve((_, response) => {
@@ -81,13 +81,13 @@ export const clientOf = (origin: string, options: Partial<OAuth2Options> = {}) =
     ...options,
   } as OAuth2Options)
 
-/** Ends with a token or an error: the scenes look at the lines. */
+/** Ends with a token or an error: the scenes check the lines. */
 export async function ask({ tokens }: { tokens: LoginManager }): Promise<void> {
   await outcome(tokens.getAccessToken())
   await settle()
 }
 
-/** Sends a request to an API that answers by `status`. */
+/** Sends a request to an API that responds with `status`. */
 export async function request(tokens: LoginManager, status: () => number): Promise<void> {
   const { origin } = await serve((_, response) => void response.writeHead(status()).end())
   const api = axios.create({ baseURL: origin })
