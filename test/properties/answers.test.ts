@@ -10,10 +10,10 @@ import { spelt } from './instants.ts'
 import { patience, runs, usually } from './runs.ts'
 import { anyWith, jsonTexts, mutated, overfull, prototypes } from './texts.ts'
 
-/** Tries a property `usual` times, or as often as the environment asks. */
+/** Tests a property `usual` times, or as often as the environment requests. */
 const holds = <Given>(usual: number, property: fc.IRawProperty<Given>) => fc.assert(property, runs(usually(usual)))
 
-/** @returns What a reader gives: a grant that can be used, or a TokenError. No prototype may change. */
+/** @returns The result of a reader: a usable grant, or a TokenError. No prototype may change. */
 async function read(reader: () => Promise<TokenGrant>): Promise<{ grant: TokenGrant } | { error: TokenError }> {
   const before = prototypes()
   const [given] = await Promise.allSettled([reader()])
@@ -41,7 +41,7 @@ const odd = (...names: string[]) => {
   const more = fc.record(Object.fromEntries(names.map((name) => [name, values])), { requiredKeys: [] })
   return fc.oneof(fc.constant({}), one, more)
 }
-/** Valid texts, texts that are valid except for some members, and changed forms of both. */
+/** Valid texts, texts that are valid except for some members, and mutations of both. */
 const broken = (...texts: fc.Arbitrary<string>[]) =>
   fc.oneof(fc.oneof(...texts), mutated(fc.oneof(...texts)), overfull(fc.oneof(...texts)), jsonTexts)
 
@@ -53,9 +53,9 @@ const lifetimeMs = (expiry: unknown) => (parseTimestamp(expiry)?.at ?? Infinity)
 const parsed = (text: string) =>
   JSON.parse(new TextDecoder().decode(new TextEncoder().encode(text))) as Resource & { readonly data?: Resource }
 
-describe('given any answer of status 200, and valid ones that were changed', () => {
+describe('given any response of status 200, and mutated valid ones', () => {
   it(
-    'when Variant A reads it, then the token that stands in it comes, or a TokenError (F77)',
+    'when Variant A reads it, then the result is the token in it, or a TokenError (F77)',
     () => {
       const texts = broken(
         fc.constant(grantText()),
@@ -81,7 +81,7 @@ describe('given any answer of status 200, and valid ones that were changed', () 
   const metas = odd('time', 'sign').map((changes) => metaText(stamp(NOW), 'refresh-1', changes))
 
   it(
-    'when Variant B obtains, then no refresh token comes but the one that was signed (F77, F86)',
+    'when Variant B obtains, then the only possible refresh token is the signed one (F77, F86)',
     () => {
       const texts = broken(
         fc.constant(obtainText()),
@@ -105,7 +105,7 @@ describe('given any answer of status 200, and valid ones that were changed', () 
   )
 
   it.each(['obtain', 'refresh'] as const)(
-    'when Variant B reads the unsigned answer of %s, then the token set that stands in it comes, or a TokenError (F77)',
+    'when Variant B reads the unsigned response of %s, then the result is the token set in it, or a TokenError (F77)',
     (exchange) => {
       const texts = broken(
         pairs.map((attributes) => unsignedText(attributes)),
@@ -131,7 +131,7 @@ describe('given any answer of status 200, and valid ones that were changed', () 
   )
 })
 
-describe('given an answer of any status, with any headers', () => {
+describe('given a response of any status, with any headers', () => {
   const headers = fc.record(
     {
       'retry-after': mutated(fc.constantFrom('120', 'Sun, 06 Nov 1994 08:49:37 GMT')),
@@ -153,7 +153,7 @@ describe('given an answer of any status, with any headers', () => {
   const statuses = fc.oneof(fc.integer({ min: 300, max: 599 }), fc.constantFrom(0, 100, 600, 999, -1, NaN))
 
   it(
-    'when it is read, then a TokenError comes, its code and its Retry-After fit for use (F52, F53)',
+    'when it is read, then the result is a TokenError with a valid error code and Retry-After (F52, F53)',
     () =>
       holds(
         500,
@@ -172,7 +172,7 @@ describe('given an answer of any status, with any headers', () => {
 
 describe('given any grant of a custom source', () => {
   it(
-    'when it is checked, then a usable one comes, or a TokenError',
+    'when it is checked, then the result is a usable grant, or a TokenError',
     () => {
       const names = ['accessToken', 'accessLifetimeMs', 'refreshToken', 'refreshLifetimeMs']
       const values = fc.oneof(

@@ -11,17 +11,17 @@ const asked = fc.record({
 })
 export type Asked = typeof asked extends fc.Arbitrary<infer One> ? One : never
 
-/** Requests whose objects are changed, or used again, as soon as each call has returned. */
+/** Requests whose objects are changed, or reused, as soon as each call has returned. */
 export const asCalledCourses = fc.record({
   adapter: fc.constantFrom('http', 'fetch'),
-  /** The manager has a token before the first request; else all requests wait for one. */
+  /** The manager has a token before the first request; otherwise all requests wait for one. */
   isWarm: fc.boolean(),
   /** The API rejects the first token. */
   isRejected: fc.boolean(),
   hasKey: fc.boolean(),
   /** The requests use the same objects. */
   isShared: fc.boolean(),
-  /** An interceptor gives one object of headers to all requests. */
+  /** An interceptor sets one headers object on all requests. */
   sharesHeaders: fc.boolean(),
   asked: fc.array(asked, { minLength: 1, maxLength: 4 }),
 })

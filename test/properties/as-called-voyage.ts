@@ -51,7 +51,7 @@ export class Listener {
   async #hear(request: IncomingMessage): Promise<number> {
     const body = (await buffer(request)).toString('latin1')
     const { authorization = '', dpop, 'x-request': id = '', ...headers } = request.headers
-    // Both ends of a form choose a boundary of their own each time.
+    // Both ends of a form choose a new boundary each time.
     const boundary = /^--(\S+)\r\n/.exec(body)?.[1] ?? SCRAMBLED
     const { method = '', url = '' } = request
     const htu = this.origin + url.replace(/\?.*/, '')
@@ -76,7 +76,7 @@ export async function travelAsCalled(
   listener.heard.clear()
   listener.isRefusing = isRejected
   const plain = instanceFor(course, listener)
-  // One after another, and with objects of its own each: what plain axios sends.
+  // One after another, each with its own objects: what plain axios sends.
   for (const [at, one] of asked.entries()) await send(plain, one, at, new Objects(false))
   const expected = new Map(listener.heard)
   listener.heard.clear()
@@ -138,7 +138,7 @@ function instanceFor({ adapter, sharesHeaders }: AsCalledCourse, { origin }: Lis
   return api
 }
 
-/** @returns What a request is given, by the objects of its caller. */
+/** @returns The settings of a request, made of the objects of its caller. */
 function configOf({ method, ...asked }: Asked, at: number, objects: Objects) {
   const word = `word-${at}--`
   const forms: Form[] = [PARAMS[asked.params], method === 'get' ? DATA.none : DATA[asked.data], HEADERS[asked.headers]]
@@ -161,7 +161,7 @@ function configOf({ method, ...asked }: Asked, at: number, objects: Objects) {
 const send = (api: AxiosInstance, asked: Asked, at: number, objects: Objects) =>
   api.request<unknown>(configOf(asked, at, objects).config)
 
-/** Sends a request, and changes all that it was given as soon as the call has returned. */
+/** Sends a request, and changes all of its arguments as soon as the call has returned. */
 function sendScrambled(api: AxiosInstance, asked: Asked, at: number, objects: Objects) {
   const { config, scramble } = configOf(asked, at, objects)
   const sent = api.request<unknown>(config)

@@ -8,7 +8,7 @@ import { patience, runs } from './runs.ts'
 
 const USUAL = part(300, share(150, 50))
 
-describe('given requests whose objects are changed, or used again, as soon as each call has returned', () => {
+describe('given requests whose objects are changed, or reused, as soon as each call has returned', () => {
   let listener: Listener
   beforeAll(async () => {
     listener = await Listener.open()
@@ -16,7 +16,7 @@ describe('given requests whose objects are changed, or used again, as soon as ea
   afterAll(() => listener.close())
 
   it(
-    'then each sends what plain axios sends at the call: first, after a wait, after a 401, and with proofs (F263, F267)',
+    'then each sends what plain axios sends at the call: at first, after a wait, after a 401, and with proofs (F263, F267)',
     async () => {
       const key = await newKey()
       const met = nothingMet()

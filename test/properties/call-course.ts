@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 
-/** One call of fetch, told in data: its objects can be made anew. */
+/** One call of fetch as data, so that its objects can be created again. */
 export interface Told {
   readonly address: 'text' | 'URL' | 'Request' | 'Request of a class' | 'own text'
-  /** To an origin that may have the token. */
+  /** To an origin that may receive the token. */
   readonly isHome: boolean
   readonly path: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -20,10 +20,10 @@ export interface Told {
 }
 
 export interface CallCourse {
-  /** A token is at hand. */
+  /** A token is available. */
   readonly isWarm: boolean
   readonly hasKey: boolean
-  /** The API wants a nonce. */
+  /** The API requires a nonce. */
   readonly wantsNonce: boolean
   readonly calls: readonly Told[]
 }
@@ -73,25 +73,25 @@ export const callCourses: fc.Arbitrary<CallCourse> = fc.record({
   calls: fc.array(told, { minLength: 1, maxLength: 3 }),
 })
 
-/** What is given to fetch. */
+/** The arguments of fetch. */
 export interface Given {
   readonly input: unknown
   readonly init: unknown
   /**
-   * Changes all that was given, as far as it can be changed.
+   * Changes all arguments, as far as they can be changed.
    *
-   * @param leftAtOnce The request left in the turn of its call. A Request without a body is not copied then: only its headers are changed here.
+   * @param leftAtOnce The request was sent in the turn of its call. A Request without a body is not copied then: only its headers are changed here.
    */
   scramble(leftAtOnce: boolean): void
 }
 
-/** Whether the body of the call can be sent once only: a Request keeps a copy of its stream. */
+/** Whether the body of the call can be sent only once: a Request keeps a copy of its stream. */
 export const isOnce = ({ address, method, body, isInRequest }: Told) =>
   body === 'stream' && method !== 'GET' && !(address.startsWith('Request') && isInRequest)
 
 class OwnRequest extends Request {}
 
-/** @param elsewhere Where a scrambled call leads. */
+/** @param elsewhere Where a scrambled call goes. */
 export function givenOf(told: Told, origin: string, elsewhere: string): Given {
   const { address, path, method, isInRequest } = told
   const isRequest = address.startsWith('Request')
@@ -174,7 +174,7 @@ function bodyOf({ body, content }: Told): unknown {
   }[body]
 }
 
-/** Gives an object a member that hides that of its class. */
+/** Adds a member to an object that hides that of its class. */
 const hide = (object: object, name: string, value: unknown) =>
   Object.defineProperty(object, name, { value, configurable: true, writable: true, enumerable: true })
 

@@ -8,16 +8,16 @@ import { type CallCourse, givenOf, isOnce, type Told } from './call-course.ts'
 type AnyFetch = (input: unknown, init?: unknown) => Promise<Response>
 type Arrived = Pick<Received, 'method' | 'url' | 'headers' | 'body'>
 
-/** Where calls arrive: an API, and an origin that must have no token. */
+/** Where calls arrive: an API, and an origin that must receive no token. */
 export interface CallNet {
   readonly home: string
   readonly other: string
   readonly fetch: AnyFetch
-  /** Answers what arrives. */
+  /** Responds to what arrives. */
   answer: (origin: string, arrived: Arrived) => { status: number; headers?: Record<string, string> }
 }
 
-/** A fetch without a network, which takes all from its arguments before it returns, as that of a platform does. */
+/** A fetch without a network, which reads all of its arguments before it returns, like that of a platform. */
 export function callsInMemory(): CallNet {
   const [home, other] = ['https://api.example.com', 'https://other.example']
   const net: CallNet = {
@@ -65,7 +65,7 @@ export interface Met {
 }
 export const nothingMet = (): Met => ({ waited: 0, replayed: 0, proven: 0, provenAgain: 0, elsewhere: 0, withBody: 0 })
 
-/** @throws naming what arrived otherwise than it was called. */
+/** @throws naming each request that differs from its call. */
 export async function callAndScramble(course: CallCourse, net: CallNet, key: DPoPKey, met: Met): Promise<void> {
   const expected: Arrival[] = []
   for (const told of course.calls) expected.push(await plainly(told, net))
@@ -83,7 +83,7 @@ export async function callAndScramble(course: CallCourse, net: CallNet, key: DPo
       given.scramble(told.isHome && course.isWarm && !course.hasKey)
       return answer.then(({ status }) => status, String)
     })
-    // What waits has begun to wait before a token comes.
+    // Waiting calls have begun to wait before a token arrives.
     await new Promise((resolve) => setImmediate(resolve))
     world.release()
     const statuses = await Promise.all(answers)
@@ -93,7 +93,7 @@ export async function callAndScramble(course: CallCourse, net: CallNet, key: DPo
   }
 }
 
-/** The path tells which call it is. */
+/** The path identifies the call. */
 const marked = (told: Told, id: number): Told => ({ ...told, path: `/${id}${told.path}` })
 
 async function plainly(told: Told, net: CallNet): Promise<Arrival> {
@@ -107,7 +107,7 @@ async function plainly(told: Told, net: CallNet): Promise<Arrival> {
   return arrivalOf(arrived!)
 }
 
-/** Each course wants another one: the key keeps the last one of each origin. */
+/** Each course requires another one: the key keeps the last one of each origin. */
 let nonces = 0
 
 class CallWorld {
@@ -167,7 +167,7 @@ class CallWorld {
         this.#checkToken(told, request)
       }
       const tokens = new Set(arrived.map(({ request }) => request.headers.authorization))
-      // A rejection or a nonce costs one more sending.
+      // A rejection or a nonce costs one additional request.
       if (!isOnce(told)) must(statuses[id] === 200, `call ${id} was answered with ${String(statuses[id])}`)
       else must(arrived.length === 1, `call ${id} was sent ${arrived.length} times, though its stream can be read once`)
       if (tokens.size > 1) this.#met.replayed += 1

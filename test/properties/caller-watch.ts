@@ -15,17 +15,17 @@ interface Caller extends Question {
   readonly askedAt: number
   readonly limitMs: number
   readonly signal: AbortSignal | undefined
-  /** Whether the manager held a token that needed no renewal when the caller asked. */
+  /** Whether the manager held a token that needed no renewal at the call. */
   readonly atOnce: boolean
-  /** How long the caller waits for a newer token although the held one lives, ms. */
+  /** How long the caller waits for a newer token although the held one is valid, ms. */
   readonly patienceMs: number | undefined
-  /** How far clocks were set ahead, and how long the machine slept, before the caller asked. */
+  /** How far clocks were set ahead, and how long the machine slept, before the call. */
   readonly disturbedMs: number
   readonly generation: number
   left?: 'served' | 'refused'
 }
 
-/** Watches a manager from the side of its callers: which token each caller gets, and when. */
+/** Watches a manager from its callers' side: which token each caller gets, and when. */
 export class CallerWatch {
   /** The last token that any caller got. */
   lastServed: string | undefined
@@ -55,7 +55,7 @@ export class CallerWatch {
     return this.#callers.length === 0
   }
 
-  /** Asks a question, and watches the caller to the end. */
+  /** Makes a call, and watches it to the end. */
   see(question: Question, wait: WaitOptions, call: (options: WaitOptions) => Promise<unknown>): void {
     const { serves, generation, held, patienceMs } = this.#exchanges
     const caller: Caller = {
@@ -76,7 +76,7 @@ export class CallerWatch {
     )
   }
 
-  /** The API has rejected the token, and its replacement may come: who asks waits for it (F367). */
+  /** The API has rejected the token, and its replacement may arrive: callers wait for it (F367). */
   get #isReplaced(): boolean {
     const { held } = this.#exchanges
     return held !== undefined && held.token === this.#refusedToken && this.#tokens.status().renewing

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import type { TokenManagerOptions } from '../../src/index.ts'
 import { type Behaviour, type Ending, endings, HEALTHY, type Lifetimes, type Scripts } from './rotating-service.ts'
 
-/** How long a caller waits, and on whose signal: the one at `slot`, which others may share; the last is aborted already. */
+/** How long a caller waits, and on which signal: the one at `slot`, which others may share; the last is already aborted. */
 interface Wait {
   readonly maxWaitMs: number | undefined
   readonly slot: number | undefined
@@ -17,7 +17,7 @@ export type Act =
   | { readonly act: 'approach'; readonly edge: Edge; readonly offMs: number }
   | { readonly act: 'peek' | 'reset' | 'close' }
 
-/** An instant in the life of a held token. */
+/** An instant in the lifetime of a held token. */
 export type Edge = 'its hard skew' | 'its end' | 'the end of its refresh token'
 
 export interface Command {
@@ -59,18 +59,18 @@ const behaviour: fc.Arbitrary<Behaviour> = fc.record({
   leftMs: fc.option(fc.constantFrom(-1, 0, 1, 999), { nil: undefined, freq: 8 }),
 })
 
-/** What goes wrong once often goes wrong again. */
+/** What fails once often fails again. */
 const spell = fc
   .tuple(behaviour, fc.constantFrom(1, 1, 1, 2, 4, 8))
   .map(([one, times]) => Array<Behaviour>(times).fill(one))
 const outage = fc
   .constantFrom<Ending>('503', '503', '429', 'not sent', 'lost before the act')
   .map((ends) => Array<Behaviour>(8).fill({ ends, takesMs: 0 }))
-/** The service has acted, and its answer was lost: the next call meets a spent refresh token. */
+/** The service has acted, and its response was lost: the next call presents a spent refresh token. */
 const lostAnswer = fc
   .constantFrom<Ending>('503 after the act', 'lost after the act')
   .map((ends): Behaviour[] => [{ ends, takesMs: 0 }, HEALTHY])
-/** Somebody else has spent the refresh token. */
+/** Another party has spent the refresh token. */
 const theft = fc.constant<Behaviour[]>([{ ends: '401', takesMs: 0 }])
 const script = (maxLength: number) =>
   fc
@@ -121,7 +121,7 @@ const usual: fc.WeightedArbitrary<Act>[] = [
 const ahead = [500, 2_000, 2_001, MINUTE, HOUR]
 const back = [-500, -2_000, -2_001, -MINUTE, -HOUR]
 
-/** No course has both a step back and sleep: between two readings of the clocks, one would hide the other. */
+/** No course has both a step back and sleep: between two clock readings, one would hide the other. */
 const disturbances: Record<string, fc.Arbitrary<Act>> = {
   'a clock that is set': fc.record({ act: fc.constant('step'), ms: fc.constantFrom(...ahead, ...back) }),
   'a machine that sleeps': fc.record({
@@ -136,7 +136,7 @@ const settings = {
     refreshMs: fc.constantFrom(5 * SECOND, 30 * SECOND, 5 * MINUTE),
   }),
   scripts: fc.record({
-    // With these weights, most courses get a token.
+    // With these weights, most courses obtain a token.
     obtain: fc.oneof(
       fc.constant([]),
       script(4),
@@ -152,7 +152,7 @@ const settings = {
     retry: fc.record({ maxAttempts: fc.constantFrom(undefined, undefined, undefined, 1, 2) }),
     onSuspicious: fc.constantFrom(undefined, undefined, 'stop'),
   }),
-  // Binary fractions: the sums of the model are those of the manager.
+  // Binary fractions, so that the sums of the model equal those of the manager.
   draws: fc.array(fc.constantFrom(0, 0.25, 0.5, 0.75), { minLength: 1, maxLength: 4 }),
 } as const
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import type { DATA, HEADERS } from './given-objects.ts'
 
-/** Bodies that axios and fetch send alike: both as they are, and both with the type that the request says. */
+/** Bodies that axios and fetch send alike: both unchanged, and both with the type of the request. */
 const BODIES = [
   'none',
   'text',
@@ -12,7 +12,7 @@ const BODIES = [
 ] as const satisfies (keyof typeof DATA)[]
 const BODILY = ['post', 'put'] as const
 
-/** What the API does with a request, in the order of its sendings: a token that it rejects, a challenge, a redirect, a broken answer. */
+/** The API's reactions to a request, in order of arrival: a rejected token, a challenge, a redirect, a broken response. */
 const TURNS = ['401', '401', 'scope', 'step-up', 'nonce', '307', '303', '307 away', 'cut', '503'] as const
 export type Turn = (typeof TURNS)[number]
 
@@ -24,7 +24,7 @@ const acts = fc.oneof(
       method: fc.constantFrom('get', ...BODILY),
       body: fc.constantFrom(...BODIES),
       headers: fc.constantFrom<keyof typeof HEADERS>('none', 'plain'),
-      /** What the API does with its first sendings. */
+      /** The API's reactions to its first requests. */
       turns: fc.array(fc.constantFrom(...TURNS), { maxLength: 2 }),
       isAwaited: fc.boolean(),
     }),

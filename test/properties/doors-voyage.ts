@@ -23,14 +23,14 @@ export interface Met {
 }
 export const nothingMet = (): Met => ({ sent: 0, again: 0, elsewhere: 0, notSent: 0, proven: 0, shared: 0 })
 
-/** An API, and another origin. Both tell what arrives. */
+/** An API, and another origin. Both report what arrives. */
 export class Net {
   readonly #servers: readonly Server[]
-  /** What arrived in this course: the place, and all of the request that no client library chooses by itself. */
+  /** What arrived in this course: the origin, and all members of the request that no client library chooses by itself. */
   heard: string[] = []
-  /** What the API does with the next sendings of each request. */
+  /** The API's next reactions for each request. */
   readonly turns = new Map<string, Turn[]>()
-  /** Answers that are held back. */
+  /** Held responses. */
   readonly held = new Map<string, Promise<void>>()
 
   private constructor() {
@@ -106,7 +106,7 @@ function nonceIn(dpop: unknown, authorization: string, method: string, url: stri
   return nonce
 }
 
-/** @returns What went out through this door, and how each request ended. */
+/** @returns The requests that this attachment sent, and how each ended. */
 export async function travelThrough(
   door: Door,
   course: DoorCourse,
@@ -132,7 +132,7 @@ class DoorVoyage {
   readonly #net: Net
   readonly #met: Met
   readonly #objects: Objects
-  /** The requests that have not ended, and what lets the API answer them. */
+  /** The pending requests, and the function that makes the API respond to them. */
   readonly #open: { release: () => void; ended: Promise<string> }[] = []
   readonly #ends: string[] = []
   #issued = 0
@@ -164,7 +164,7 @@ class DoorVoyage {
     await settle()
   }
 
-  /** The API answers what it has held back, one request after another. */
+  /** The API sends the held responses, one after another. */
   async end(): Promise<string[]> {
     for (const { release, ended } of this.#open) {
       await this.#clock.advance(10_000)
@@ -192,7 +192,7 @@ class DoorVoyage {
   async #request({ method, body, headers, turns, isAwaited }: DoorRequest): Promise<void> {
     const id = `${(this.#asked += 1)}`
     const word = `word-${id}--`
-    // fetch of Node 20 itself cannot send bytes again where a redirect leads.
+    // Node 20's fetch itself cannot send bytes again after a redirect.
     const isText = body.endsWith('Buffer') && turns.some((turn) => turn.startsWith('307'))
     const forms = [method === 'get' ? DATA.none : DATA[isText ? 'text' : body], HEADERS[headers]]
     const given = forms.map((form) => this.#objects.give(form, word))

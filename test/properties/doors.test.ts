@@ -8,7 +8,7 @@ import { patience, runs, usually } from './runs.ts'
 
 const USUAL = usually(240)
 
-describe('given the same logins, challenges, redirects and broken answers for each client library', () => {
+describe('given the same logins, challenges, redirects and broken responses for each client library', () => {
   let net: Net
   beforeAll(async () => {
     net = await Net.open()
@@ -16,7 +16,7 @@ describe('given the same logins, challenges, redirects and broken answers for ea
   afterAll(() => net.close())
 
   it(
-    'then axios with http, axios with fetch, and withBearer send the same, also if objects are shared (F261, F263)',
+    'then axios with http, axios with fetch, and withBearer send the same, even if objects are shared (F261, F263)',
     async () => {
       const key = await newKey()
       const met = nothingMet()

@@ -5,7 +5,7 @@ import type { Promises } from './promises.ts'
 import type { Exchange, IssuedAccess, RotatingService } from './rotating-service.ts'
 import type { TrueTime } from './true-time.ts'
 
-/** When an exchange began and ended, relative to resets and steps of the clock. */
+/** When an exchange started and ended, relative to resets and steps of the clock. */
 interface Mark {
   readonly generation: number
   /** How far the wall clock had been set ahead before. */
@@ -21,22 +21,22 @@ const LONGEST_RETRY_AFTER_MS = 300_000
 const FORCED_GAP_MS = 2_000
 const RENEWAL_GAP_MS = 1_000
 const REJECTED_PAUSE_MS = 60_000
-/** The time of two answers and the drift (design: Suspicion), and the least jump that the manager notices. */
+/** The time of two responses and the drift (design: Suspicion), and the smallest jump that the manager notices. */
 const UNCERTAIN_MS = 5_000
 
 /**
- * Watches a manager from the side of the service: which calls the manager makes, and which events it emits. Knows which tokens
+ * Watches a manager from the service's side: which calls the manager makes, and which events it emits. Knows which tokens
  * callers may get. Between two turns everything has happened that needs no time.
  */
 export class ExchangeWatch {
-  /** Raised by each reset, and by close: results of earlier exchanges reach nobody. */
+  /** Incremented by each reset, and by close: results of earlier exchanges are dropped. */
   generation = 0
   closed = false
   /** The manager makes no call until a reset. */
   stopped = false
-  /** The token that was accepted in this generation, and lived when it arrived. */
+  /** The token that was accepted in this generation, and was valid on arrival. */
   held: HeldAccess | undefined
-  /** The token before, if a step of the wall clock may have ended the newer token on its way: the manager may hold either. */
+  /** The previous token, if a step of the wall clock may have expired the newer token in transit: the manager may hold either. */
   #heldBefore: HeldAccess | undefined
   inFlight: Exchange | undefined
   readonly #time: TrueTime
@@ -46,9 +46,9 @@ export class ExchangeWatch {
   #service!: RotatingService
   #turn = 0
   #generationBefore = 0
-  /** No call may begin before this monotonic instant. */
+  /** No call may start before this monotonic instant. */
   #notBefore = -Infinity
-  /** The same, unless somebody calls `renew()`. */
+  /** The same, unless a caller calls `renew()`. */
   #unwishedBefore = -Infinity
   #isWishing = false
   #attempts = 0
@@ -59,7 +59,7 @@ export class ExchangeWatch {
   /** The refresh token of the last exchange, if there was one. */
   #refreshToken: string | undefined
   readonly #suspicious = new Set<string>()
-  /** The refresh endpoint returned 404: where no access token serves, the credentials follow at once. */
+  /** The refresh endpoint returned 404: if no access token is valid, the credentials follow at once. */
   #refreshIsGone = false
   #toBeReported: { refreshToken: string; generation: number }[] = []
 
@@ -97,7 +97,7 @@ export class ExchangeWatch {
     this.inFlight = exchange
   }
 
-  /** Whether the manager holds a refresh token that surely lives, and was never presented. */
+  /** Whether the manager holds a refresh token that is certainly valid, and was never presented. */
   get #canRefresh(): boolean {
     const token = this.#service.issuedRefreshTokens.get(this.#refreshToken ?? '')
     return token?.presentations.length === 0 && this.#surely(token.expiresAt, token.exchange) > UNCERTAIN_MS
@@ -169,7 +169,7 @@ export class ExchangeWatch {
     // The event has whole ms, rounded.
     const coolDownMs = Math.floor(nextAttemptAt - this.#time.wallNow())
     const usualMs = error.code === 'ERR_CREDENTIALS_REJECTED' ? REJECTED_PAUSE_MS : LEAST_PAUSE_MS
-    // That cool-down ends as soon as the old token no longer serves.
+    // That cool-down ends as soon as the old token has expired.
     const leastMs = exchange && isGone(exchange) ? 0 : usualMs
     this.#promises.must(coolDownMs >= leastMs, `${error.code} is followed by a cool-down`)
     const { outcome, retryAfterMs } = exchange?.end ?? {}
@@ -209,14 +209,14 @@ export class ExchangeWatch {
     this.#unwishedBefore = this.#isWishing ? -Infinity : this.#time.monotonicNow() + ms
   }
 
-  /** Called when a caller calls `renew()`. The renewal may have given up already: listeners hear of it a turn later. */
+  /** Called when a caller calls `renew()`. The renewal may have failed already: listeners are notified a turn later. */
   wished(): void {
     this.#unwishedBefore = -Infinity
     this.#isWishing = true
     queueMicrotask(() => (this.#isWishing = false))
   }
 
-  /** Forgets all that was before a `reset()` or `close()`. */
+  /** Forgets everything from before a `reset()` or `close()`. */
   forget(): void {
     this.generation += 1
     this.#notBefore = this.#unwishedBefore = this.#forcedAt = this.#renewedAt = -Infinity
@@ -236,9 +236,9 @@ export class ExchangeWatch {
     this.#turn += 1
   }
 
-  // What callers may be given.
+  // What callers may get.
 
-  /** Ms until the held token reaches an edge of its life; 0 if no token is held. */
+  /** Ms until the held token reaches an edge of its lifetime; 0 if no token is held. */
   untilMs(edge: Edge): number {
     if (!this.held) return 0
     if (edge === 'its end') return this.leftOf(this.held)
@@ -251,7 +251,7 @@ export class ExchangeWatch {
     return sentAt + lifetimeMs - this.#time.now()
   }
 
-  /** Remaining life of the held token, ms, even if every step of the wall clock counts as sleep. */
+  /** Remaining lifetime of the held token, ms, even if every step of the wall clock counts as sleep. */
   get surelyLeftMs(): number {
     const { held } = this
     if (!held || held.turn === this.#turn || this.stopped) return -Infinity
@@ -272,7 +272,7 @@ export class ExchangeWatch {
     return this.held !== undefined && this.surelyLeftMs > hardSkewOf(this.held)
   }
 
-  /** @returns The exchange that an error comes from. */
+  /** @returns The exchange that caused an error. */
   evidenceOf({ serviceCode }: Pick<TokenError, 'serviceCode'>): Exchange | undefined {
     return serviceCode === undefined ? undefined : this.#service.exchanges[Number(serviceCode)]
   }
@@ -281,7 +281,7 @@ export class ExchangeWatch {
     return this.#markOf({ exchange }).generation === this.generation
   }
 
-  /** A result from before a reset may still be on its way to its caller, but only within the turn of the reset. */
+  /** A result from before a reset may still reach its caller, but only within the turn of the reset. */
   isOnItsWay(exchange: Exchange): boolean {
     const { generation, endedIn } = this.#markOf({ exchange })
     return generation >= this.#generationBefore && endedIn === generation
@@ -296,17 +296,17 @@ export class ExchangeWatch {
   }
 }
 
-/** Whether the service has no refresh endpoint any more. The credentials are there for that. */
+/** Whether the service has no refresh endpoint any more. Then the credentials are used. */
 function isGone({ kind, end }: Exchange): boolean {
   return kind === 'refresh' && end?.status === 404
 }
 
-/** Design, "The life of a token": a twentieth of the life, 1 s to 10 s, never more than a quarter. */
+/** Design, "The life of a token": a twentieth of the lifetime, 1 s to 10 s, never more than a quarter. */
 export function hardSkewOf({ lifetimeMs }: { readonly lifetimeMs: number }): number {
   return Math.min(Math.max(lifetimeMs / 20, 1_000), 10_000, lifetimeMs / 4)
 }
 
-/** The skew without jitter (as above): a quarter of the life, 2 s to 5 min, never more than half. */
+/** The skew without jitter (as above): a quarter of the lifetime, 2 s to 5 min, never more than half. */
 export function skewOf({ lifetimeMs }: { readonly lifetimeMs: number }): number {
   return Math.min(Math.max(lifetimeMs / 4, 2_000), 300_000, lifetimeMs / 2)
 }

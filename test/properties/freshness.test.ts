@@ -23,7 +23,7 @@ describe('given any token and any windows', () => {
     jitter: fc.double({ min: 0, max: 1, noNaN: true }),
   })
 
-  it('then a quarter of its life is fresh, and three quarters need nobody to wait', () =>
+  it('then at least a quarter of its lifetime is fresh, and callers wait in its last quarter at most', () =>
     holds(
       fc.property(lifetimes, settings, draws, (lifetimeMs, windows, draw) => {
         const { skewMs, hardSkewMs } = renewalWindow(lifetimeMs, windows, draw)
@@ -35,7 +35,7 @@ describe('given any token and any windows', () => {
       }),
     ))
 
-  it('then it grows older and never younger, and one that has expired is never used', () =>
+  it('then it only grows older, and an expired token is never used', () =>
     holds(
       fc.property(lifetimes, settings, draws, fc.array(durations), (lifetimeMs, windows, draw, ages) => {
         const window = renewalWindow(lifetimeMs, windows, draw)
@@ -76,7 +76,7 @@ describe('given any failed exchange', () => {
     maxRetryAfterMs: durations,
   })
 
-  it('then the pause lies in the upper half of its step, and Retry-After is its lower bound', () =>
+  it('then the pause is in the upper half of its step, and Retry-After is its lower bound', () =>
     holds(
       fc.property(
         fc.integer({ min: 1, max: 1_000 }),
@@ -97,13 +97,13 @@ describe('given any failed exchange', () => {
       ),
     ))
 
-  it('then the thousandth pause of a policy that makes none is none, and Retry-After counts', () => {
+  it('then the thousandth pause of a policy without pauses is 0, and Retry-After counts', () => {
     const policy = { maxAttempts: 9_999, baseDelayMs: 0, maxDelayMs: 20_000, maxRetryAfterMs: 300_000 }
     const throttled = new TokenError('ERR_THROTTLED', 'failed')
     expect([0, 2_000].map((retryAfterMs) => pauseMs(1_025, throttled, retryAfterMs, policy, 0.5))).toEqual([0, 2_000])
   })
 
-  it('then the cool-down grows from 5 to 20 s, a minute where credentials were rejected, and is no shorter than asked', () =>
+  it('then the cool-down grows from 5 to 20 s, is a minute for rejected credentials, and is never shorter than requested', () =>
     holds(
       fc.property(errors, fc.integer({ min: 1, max: 1e6 }), durations, (error, failures, retryAfterMs) => {
         const facts = { failures, sinceLeaseMs: 0, usableMs: 0 }
@@ -118,7 +118,7 @@ describe('given any failed exchange', () => {
   const consequence = (exchange: 'obtain' | 'refresh', error: TokenError, signatureFailures: number) =>
     CREDENTIAL_RULES.consequenceOf(error, { ...SITUATION, exchange, signatureFailures, usableMs: 60_000 }, POLICY)
 
-  it('then a refresh token that may be spent is never presented again, and no rejected call is repeated', () =>
+  it('then a refresh token that may be spent is never presented again, and a rejected call is not repeated', () =>
     holds(
       fc.property(errors, fc.integer({ min: 0, max: 3 }), (error, signatureFailures) => {
         const { fate, next, foundInvalid } = consequence('refresh', error, signatureFailures)
@@ -150,7 +150,7 @@ describe('given any rejected refresh token', () => {
     isRotated: fc.constant(false),
   })
 
-  it('then only one that surely lived, and that nobody on our side has used, is unexplained', () =>
+  it('then it is unexplained only if it was certainly valid, and no owner had used it', () =>
     holds(
       fc.property(refusals, (refusal) => {
         const { remainingMs, uncertaintyMs, attemptedBefore, contested, storeReachable } = refusal
@@ -165,7 +165,7 @@ describe('given any rejected refresh token', () => {
       }),
     ))
 
-  it('then its end is the less certain the older it is', () =>
+  it('then its expiry is the less certain, the older it is', () =>
     holds(
       fc.property(durations, durations, (age, more) => {
         expect(uncertaintyOf(age)).toBeGreaterThanOrEqual(2_000)
@@ -180,7 +180,7 @@ describe('given any moves of the clocks', () => {
     fc.array(fc.tuple(fc.constantFrom(...does), fc.oneof(fc.integer({ min: -DAY, max: DAY }), steps), fc.boolean()))
   const steps = fc.integer({ min: -3_000, max: 3_000 })
 
-  /** @returns The age of a token by a token clock, and the time that really passed. */
+  /** @returns The age of a token by a token clock, and the true elapsed time. */
   function lived(course: readonly Move[]) {
     let [monotonic, wall, sleptMs, steppedMs] = [1_000, Date.UTC(2026), 0, 0]
     const tokenClock = new TokenClock({ ...systemClock, monotonicNow: () => monotonic, wallNow: () => wall })
@@ -206,7 +206,7 @@ describe('given any moves of the clocks', () => {
       }),
     ))
 
-  it('then it ages as the world does, sleep included, but for what is too short to notice (F12)', () =>
+  it('then it ages with true time, sleep included, except for jumps too short to notice (F12)', () =>
     holds(
       fc.property(moves('passes', 'sleeps'), (course) => {
         const { age, passedMs } = lived(course)
@@ -214,7 +214,7 @@ describe('given any moves of the clocks', () => {
       }),
     ))
 
-  it('then the steps of the wall clock make it no older than they are long (F10)', () =>
+  it('then steps of the wall clock age it by at most their length (F10)', () =>
     holds(
       fc.property(moves('passes', 'sleeps', 'steps'), (course) => {
         const { age, passedMs, steppedMs } = lived(course)

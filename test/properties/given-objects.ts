@@ -1,25 +1,25 @@
 import { AxiosHeaders } from 'axios'
 
-/** An object that a caller gives to a request. The caller may use it again: `fill` gives it the values of another request. */
+/** An object that a caller passes to a request. The caller may reuse it: `fill` gives it the values of another request. */
 export interface Shape<Given = unknown> {
   readonly make: () => Given
-  /** @param word What it holds from now on. It is a text of eight characters. */
+  /** @param word Its new content, a text of eight characters. */
   fill(given: Given, word: string): void
 }
 
 export type Form = Shape | Fixed
 
-/** What the caller's objects hold after the call. */
+/** The content of the caller's objects after the call. */
 export const SCRAMBLED = '!changed'
 
 const shape = <Given>(make: () => Given, fill: Shape<Given>['fill']): Shape<Given> => ({ make, fill })
-/** Nobody can change it, so each request has another one. */
+/** It is immutable, so each request has another one. */
 const fixed = <Given>(make: (word: string) => Given): Fixed<Given> => ({ makeOf: make })
 export interface Fixed<Given = unknown> {
   readonly makeOf: (word: string) => Given
 }
 
-/** An object of a class, whose members axios puts into the query. */
+/** A class instance, whose members axios puts into the query. */
 class Search {
   word = ''
   words: { word: string }[] = []
@@ -27,7 +27,7 @@ class Search {
     return this.word
   }
 }
-/** An object that says itself what the query is. */
+/** An object that serializes itself as the query. */
 class Query {
   #word = ''
   set(word: string): void {
@@ -122,7 +122,7 @@ export const HEADERS = {
   AxiosHeaders: shape(() => new AxiosHeaders(), fillHeaders),
 }
 
-/** The objects of a caller: each one is used again for the next request, if the caller shares them. */
+/** The objects of a caller: each one is reused for the next request, if the caller shares them. */
 export class Objects {
   readonly #isShared: boolean
   readonly #kept = new Map<unknown, unknown>()

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 
 /** An instant, and the form in which it is written. */
 export interface Instant {
-  /** Nanoseconds since the epoch, cut to the digits that are written. */
+  /** Nanoseconds since the epoch, truncated to the written digits. */
   readonly ns: bigint
   readonly digits: number
   /** Offset in minutes; 'Z'; or undefined: no zone is written. */
@@ -30,7 +30,7 @@ export const instants: fc.Arbitrary<Instant> = fc
   })
   .map(({ ns, ...form }) => ({ ns: ns - mod(ns, 10n ** BigInt(9 - form.digits)), ...form }))
 
-/** ISO 8601, as the specification shows it (section 2.4) and as it is seen in the field. */
+/** ISO 8601, as the specification shows it (section 2.4) and as it occurs in practice. */
 export function spelt({ ns, digits, zone, between, colon }: Instant): string {
   const offset = typeof zone === 'number' ? zone : 0
   const ms = Number((ns - mod(ns, 1_000_000n)) / 1_000_000n) + offset * 60_000

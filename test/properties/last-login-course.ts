@@ -1,17 +1,17 @@
 import * as fc from 'fast-check'
 import { PEOPLE, type Person, REGISTERS } from './login-course.ts'
 
-/** One of the three managers of a store. Nobody logs in at the third: it asks for tokens, renews them, and logs out of what it has. */
+/** One of the three managers of a store. No user logs in at the third: it requests tokens, renews them, and logs out of its login. */
 export type Owner = 0 | 1 | 2
 
 type StoreState = (typeof REGISTERS)[number] | 'unanswered'
 
 export type LastLoginAct =
-  /** `store`: how the manager reaches the store from then on; undefined: as before. */
+  /** `store`: how the manager reaches the store from then on; undefined: unchanged. */
   | { readonly act: 'login'; readonly at: Owner; readonly who: Person; readonly store?: StoreState | undefined }
-  /** A login that comes later: `adopt(promise)`. */
+  /** A pending login: `adopt(promise)`. */
   | { readonly act: 'promise'; readonly at: Owner }
-  /** What the first of the open promises of a manager brings, or the last one. */
+  /** The result of the first pending promise of a manager, or of the last one. */
   | {
       readonly act: 'settle'
       readonly at: Owner

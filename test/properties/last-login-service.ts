@@ -8,7 +8,7 @@ export interface Session {
   readonly number: number
 }
 
-/** A service whose refresh tokens stay good until they are revoked: two owners that cannot see each other may both present one. */
+/** A service whose refresh tokens stay valid until they are revoked: two owners that cannot see each other may both present one. */
 export class LastLoginService implements TokenSource {
   readonly id = 'last-login'
   readonly login = person

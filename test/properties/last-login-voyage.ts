@@ -11,13 +11,13 @@ import { Promises } from './promises.ts'
 import { TroubledRegister } from './troubled-register.ts'
 import { Turns } from './turns.ts'
 
-/** What became of courses. */
+/** The results of courses. */
 export interface Stood {
   logins: number
   nobody: number
-  /** Courses in which the store could not be told of an act at once. */
+  /** Courses in which the store did not receive an act at once. */
   untold: number
-  /** Promised logins that a later act has overtaken. */
+  /** Promised logins that a later act has superseded. */
   overtaken: number
 }
 export const nothingStood = (): Stood => ({ logins: 0, nobody: 0, untold: 0, overtaken: 0 })
@@ -33,17 +33,17 @@ interface Promised {
 interface Place {
   readonly tokens: LoginManager
   readonly way: TroubledRegister
-  /** The login that this manager has, as its application knows. 'unknown': it has not given a token of it yet. */
+  /** The login that this manager has, as its application knows. 'unknown': it has not returned a token of it yet. */
   has: Session | 'unknown' | undefined
   /** In the order of their calls. */
   open: Promised[]
 }
 
-/** Acts are further apart than any step is late: which of two is the later one is certain. */
+/** Acts are further apart than any step is late, so the order of two acts is certain. */
 const APART_MS = 5_000
 const MINUTE = 60_000
 
-/** @throws naming the manager that does not serve the last login, when all is well again and everybody has looked. */
+/** @throws naming the manager that does not have the last login, when all is well again and every manager has checked. */
 export async function travelToLastLogin(acts: readonly LastLoginAct[], unhandled: unknown[], stood: Stood) {
   const voyage = new LastLoginVoyage(unhandled, stood)
   await voyage.begin()
@@ -58,12 +58,12 @@ class LastLoginVoyage {
   readonly #places: readonly Place[]
   readonly #turns: Turns
   readonly #stood: Stood
-  /** What may stand. There is more than one where the same user has logged in twice, and one of the two logins ends. */
+  /** The logins that may stay. There is more than one if the same user has logged in twice, and one of the two logins ends. */
   #last: readonly (Session | undefined)[] = [undefined]
   #isUntold = false
-  /** Where somebody logged in last. */
+  /** Where a user logged in last. */
   #lastAt: Place | undefined
-  /** By which the clock of the register is behind. */
+  /** How far the clock of the register is behind. */
   #behindMs = 0
 
   constructor(unhandled: unknown[], stood: Stood) {
@@ -82,7 +82,7 @@ class LastLoginVoyage {
     })
   }
 
-  /** Everybody is told that there is no login. Whoever has been told nothing would end the login that is stored (F362). */
+  /** Every manager learns that there is no login. A manager without this report would end the stored login (F362). */
   async begin(): Promise<void> {
     await this.#everybodyAsks()
   }
@@ -130,7 +130,7 @@ class LastLoginVoyage {
     }
   }
 
-  /** The application learns of a login, and uses its token. */
+  /** The application notices a login, and uses its token. */
   async #check({ tokens }: Place): Promise<void> {
     internalsOf(tokens)?.followLogin?.()()
     await this.#turns.turn()
@@ -148,7 +148,7 @@ class LastLoginVoyage {
     this.#behindMs += 3_600_000
   }
 
-  /** When all is well again, and everybody has looked, the last login stands, everywhere. */
+  /** When all is well again, and every manager has checked, the last login stays, everywhere. */
   async end(): Promise<void> {
     for (const { way } of this.#places) way.is = 'well'
     for (const { open } of this.#places) for (const promised of open) promised.settle(undefined)
@@ -208,12 +208,12 @@ class LastLoginVoyage {
     return this.#acted(place)
   }
 
-  /** An act takes effect: it stands over the promises of earlier calls. */
+  /** An act takes effect: it supersedes the promises of earlier calls. */
   #overtake({ open }: Place, count: number): void {
     for (const promised of open.slice(0, count)) promised.isOvertaken = true
   }
 
-  /** A logout ends the login that its manager has, and no other one. */
+  /** A logout ends the login of its manager, and no other login. */
   #ends(has: Place['has']): void {
     if (has === undefined) return
     this.#last = this.#last.flatMap((last) => {
@@ -228,7 +228,7 @@ class LastLoginVoyage {
     await this.#turns.advance(APART_MS)
   }
 
-  /** Whose token each manager gives. */
+  /** The user whose token each manager returns. */
   async #everybodyAsks(): Promise<string[]> {
     for (const { tokens } of this.#places) internalsOf(tokens)?.followLogin?.()()
     await this.#turns.turn()
@@ -238,12 +238,12 @@ class LastLoginVoyage {
         (error: unknown) => (isTokenError(error, 'ERR_LOGIN_REQUIRED') ? 'nobody' : String(error)),
       ),
     )
-    // Longer than any of them waits, such as for a lease whose owner did not learn of it.
+    // Longer than any of them waits, such as for a lease whose owner received no response.
     await this.#turns.advance(31_000)
     return Promise.all(served)
   }
 
-  /** The application learns whose login a manager has from the tokens that it gives. */
+  /** The application recognizes the login of a manager by the tokens that it returns. */
   #peek(): void {
     for (const place of this.#places) {
       const session = this.#service.sessionOf(place.tokens.peekAccessToken())
@@ -252,7 +252,7 @@ class LastLoginVoyage {
   }
 }
 
-/** What an act or a call ends with says nothing here: the store may be down. */
+/** The result of an act or a call proves nothing here, because the store may be down. */
 function ignored(ends: Promise<unknown>): void {
   ends.catch(() => undefined)
 }

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import type { Asked } from './login-traffic.ts'
 
-/** Each of them is a login of its own. The service names alice and bob in each answer, and carol in none. */
+/** Each of them is a separate login. The service names alice and bob in each response, and carol in none. */
 export const PEOPLE = ['alice', 'bob', 'carol'] as const
 export type Person = (typeof PEOPLE)[number]
-/** One of the two managers, of the two instances of axios, or of the two fetches. */
+/** One of the two managers, of the two axios instances, or of the two fetches. */
 export type Which = 0 | 1
 /** How a request is sent: through `attachBearer`, or through `withBearer`. */
 export type Door = 'axios' | 'fetch'
@@ -17,9 +17,9 @@ export const REGISTERS = ['down', 'slow', 'late', 'delayed', 'well'] as const
 export type LoginAct =
   | { readonly act: 'login'; readonly at: Which; readonly who: Person; readonly brings: 'both' | 'refresh' | 'access' }
   | { readonly act: 'logout' | 'reset' | 'renew'; readonly at: Which }
-  /** The manager looks into the record; or it follows it from now on, as a page does. */
+  /** The manager checks the record; or it follows it from now on, as a page does. */
   | { readonly act: 'look' | 'follow'; readonly at: Which }
-  /** An instance of axios gets the tokens of this manager, instead of those of another one. */
+  /** An axios instance uses the tokens of this manager, instead of those of another one. */
   | { readonly act: 'attach'; readonly at: Which; readonly on: Which }
   | { readonly act: 'detach'; readonly on: Which }
   | ({ readonly act: 'request'; readonly times: number } & Asked)
@@ -27,7 +27,7 @@ export type LoginAct =
   | { readonly act: 'refuse'; readonly at: Which }
   /** How the next token requests end. */
   | { readonly act: 'service'; readonly ends: End; readonly times: number; readonly takesMs: number }
-  /** late: its answers come too late; delayed: it executes steps too late. `at`: for this manager alone. */
+  /** late: its responses arrive too late; delayed: it executes steps too late. `at`: for this manager alone. */
   | { readonly act: 'register'; readonly is: (typeof REGISTERS)[number]; readonly at?: Which | undefined }
   | { readonly act: 'advance'; readonly ms: number }
 

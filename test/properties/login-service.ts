@@ -4,18 +4,18 @@ import { type LoginLayer, person, session } from '../../src/login/index.ts'
 
 export const ACCESS_MS = 60_000
 
-/** One login of a user at the service. Its refresh token rotates; the whole session ends if a used one comes again. */
+/** One login of a user at the service. Its refresh token rotates; the whole session ends if a used one is presented again. */
 interface Session {
   readonly who: Person
-  /** Which login this is: a user whom the service names is always the same one. */
+  /** Which user this is: a named user is always the same one. */
   readonly login: string
   refreshToken: string | undefined
   readonly accessTokens: Set<string>
-  /** The service has answered in words that nobody knows: the login may be given up. */
+  /** The service has responded with an unknown error: the login may be abandoned. */
   isUnclear?: true
 }
 
-/** A service of several users, and the API that takes their tokens. */
+/** A service of several users, and the API that accepts their tokens. */
 export class LoginService implements TokenSource {
   readonly id = 'two-logins'
   readonly login: LoginLayer = person
@@ -51,13 +51,13 @@ export class LoginService implements TokenSource {
     if (session) session.refreshToken = undefined
   }
 
-  /** A person logs in. */
+  /** A user logs in. */
   logIn(who: Person, brings = 'both'): TokenGrant & { refreshToken: string } {
     const login = who === 'carol' ? `carol ${this.#sessions.length}` : who
     const session: Session = { who, login, refreshToken: undefined, accessTokens: new Set() }
     this.#sessions.push(session)
     const grant = this.#issue(session)
-    // Nobody has it.
+    // No manager has it.
     if (brings === 'access') session.refreshToken = undefined
     return grant
   }
@@ -90,10 +90,10 @@ export class LoginService implements TokenSource {
   }
 }
 
-/** Whoever has the cookie of a session gets tokens. */
+/** The holder of a session cookie gets tokens. */
 export class SessionService extends LoginService {
   override readonly login = session
-  /** What a login brings from now on. */
+  /** What a login returns from now on. */
   cookie: Parameters<LoginService['logIn']> | undefined
 
   override obtain: TokenSource['obtain'] = async ({ clock }) => {

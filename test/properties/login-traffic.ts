@@ -11,9 +11,9 @@ import { SharedObjects } from './shared-objects.ts'
 
 const ORIGIN = 'https://api.example.com'
 
-/** What became of requests. */
+/** The results of requests. */
 export interface Sent {
-  /** Sendings with a token, the replays included. */
+  /** Requests with a token, replays included. */
   requests: number
   replayed: number
   /** Requests that were not sent, or not replayed, because their login had ended. */
@@ -27,11 +27,11 @@ export const nothingSent = (): Sent => ({ requests: 0, replayed: 0, heldBack: 0,
 export interface Place {
   readonly at: Which
   readonly tokens: LoginManager
-  /** The login whose token the manager gave last; undefined: something has happened since. */
+  /** The login whose token the manager returned last; undefined: there was an event since. */
   login: string | undefined
-  /** How often the application was told that somebody has logged in or out. */
+  /** How often the application was notified of a login or logout. */
   changes: number
-  /** Counts what the application did that ends a login for certain: `logout()`, `reset()`. */
+  /** Counts the acts of the application that certainly end a login: `logout()`, `reset()`. */
   ended: number
 }
 
@@ -44,19 +44,19 @@ export interface Asked {
   readonly pauseMs: number
   /** and whether it runs before that of the attachment, or after it. */
   readonly pausesFirst: boolean
-  /** Whether the request is told by the same objects as others, which are changed after each call. */
+  /** Whether the request shares its objects with others, which are changed after each call. */
   readonly shares: boolean
 }
 
 /** A request as the application and the API see it. */
 interface Request extends Asked {
-  /** The place whose manager is attached when the request begins; undefined: it must not get a token. */
+  /** The place whose manager is attached at the start of the request; undefined: it must not get a token. */
   readonly place: Place | undefined
-  /** The login in which the request began; undefined: nobody outside the manager can know, before its first sending. */
+  /** The login in which the request began; undefined: unknown outside the manager before its first sending. */
   login: string | undefined
   readonly changes: number
   readonly ended: number
-  /** How many logins and logouts there were at its place when it began. */
+  /** The number of logins and logouts at its place at its start. */
   readonly acts: number
   sendings: number
 }
@@ -96,7 +96,7 @@ export class Traffic {
     for (const at of [0, 1] as const) this.attach(at, at)
   }
 
-  /** From now on this instance has the tokens of this manager. */
+  /** From now on this instance uses the tokens of this manager. */
   attach(at: Which, on: Which): void {
     this.detach(on)
     const place = this.#places[at]!
@@ -107,7 +107,7 @@ export class Traffic {
     this.#first = this.#pause(true)
   }
 
-  /** An interceptor of the second instance that takes its time. @returns its id */
+  /** A slow interceptor of the second instance. @returns its id */
   #pause(isFirst: boolean): number {
     return this.#instances[1]!.interceptors.request.use(async (config) => {
       const request = this.#requestOf(config.url!)
@@ -121,7 +121,7 @@ export class Traffic {
     this.#attached.delete(on)
   }
 
-  /** Ends as the request ends. A 401 that surfaces, and an error of the manager, are good ends. */
+  /** Settles when the request does. A 401 that surfaces, and an error of the manager, are valid results. */
   async request(asked: Asked): Promise<void> {
     const place = asked.door === 'fetch' ? this.#places[asked.at] : this.#attached.get(asked.at)?.place
     if (place) this.peek(place)
@@ -131,7 +131,7 @@ export class Traffic {
     const number = this.#requests.push(request) - 1
     const sending = this.#send(request, number)
     void Promise.resolve().then(() => {
-      // The login had changed when the request was made, and the application hears of it only now.
+      // The login had changed when the request was made, and the application is notified only now.
       if (request.sendings === 0 && place?.changes !== request.changes) request.login = undefined
     })
     try {
@@ -158,7 +158,7 @@ export class Traffic {
     this.#promises.must(!isKept, `nobody has ended the login ${kept}, so no request is told to log in`)
   }
 
-  /** @returns The token that the manager gives at this moment: from now on the application knows its login. */
+  /** @returns The manager's current token: from now on the application knows its login. */
   peek(place: Place): string | undefined {
     const token = place.tokens.peekAccessToken()
     if (token !== undefined) place.login = this.#service.loginOf(token)
@@ -174,7 +174,7 @@ export class Traffic {
     const header = config.headers.get('Authorization') ?? undefined
     const request = this.#requestOf(config.url!)
     const { data } = config as { data?: FormData }
-    // axios itself reads these objects only when an interceptor that takes its time has ended. Its adapters ask for the query in this way.
+    // axios itself reads these objects only after a slow interceptor has ended. Its adapters build the query in this way.
     const { searchParams } = new URL(this.#instances[0]!.getUri(config))
     if (request?.shares && request.at === 0) this.#says(request, [searchParams.get('n'), data?.get('n')])
     const status = await this.#answered(request, header as string | undefined)
@@ -190,7 +190,7 @@ export class Traffic {
     return new Response(null, { status: await status })
   }
 
-  /** What the objects of a request said when the API got them. */
+  /** The content of a request's objects when the API received them. */
   #says(request: Request, said: readonly unknown[]): void {
     const number = String(this.#requests.indexOf(request))
     this.#promises.must(

@@ -25,14 +25,14 @@ class LoginVoyage {
   readonly #clock = manualClock()
   readonly #promises = new Promises(() => this.#clock.monotonicNow())
   readonly #service: LoginService | SessionService
-  /** The way of each manager to the one register. */
+  /** The path of each manager to the one register. */
   readonly #ways: readonly TroubledRegister[]
   readonly #places: readonly Place[]
   readonly #acts = new LoginActs(() => this.#clock.wallNow())
   readonly #traffic: Traffic
   readonly #turns: Turns
   readonly #isShared: boolean
-  /** What has not ended yet. */
+  /** Pending work. */
   readonly #open = new Set<string>()
   #begun = 0
 
@@ -60,7 +60,7 @@ class LoginVoyage {
     for (let turn = 0; turn < (turns ?? 0); turn += 1) await Promise.resolve()
   }
 
-  /** With all in good health, everything that has begun ends. */
+  /** When everything is healthy, all pending work ends. */
   async end(): Promise<void> {
     this.#service.script = []
     for (const way of this.#ways) way.is = 'well'
@@ -125,7 +125,7 @@ class LoginVoyage {
 
   #login(place: Place, { at, who, brings }: Extract<LoginAct, { act: 'login' }>): void {
     if (this.#service instanceof SessionService) {
-      // Of those whom a service does not name, nobody can tell one from another: here nobody has the cookie.
+      // Users whom a service does not name cannot be told apart: here no manager has the cookie.
       this.#service.cookie = who === 'carol' ? undefined : [who, brings]
       return
     }
@@ -153,7 +153,7 @@ class LoginVoyage {
 
 function placeOf(at: Which, tokens: LoginManager): Place {
   const place: Place = { at, tokens, login: undefined, changes: 0, ended: 0 }
-  // Somebody has logged in or out: the next token tells who.
+  // A user has logged in or out: the next token shows which.
   tokens.on('loginChanged', () => {
     place.login = undefined
     place.changes += 1

@@ -14,9 +14,12 @@ const unhandled = undisturbed()
 const USUAL = part(400, 120)
 
 describe.each([
-  ['attachments that come and go, three people who log in and out, and requests in flight (F209, F210)', false],
   [
-    'attachments that come and go, a session in a cookie that two people have by turns, and requests in flight (F209, F341)',
+    'attachments that are added and removed, three users who log in and out, and requests in flight (F209, F210)',
+    false,
+  ],
+  [
+    'attachments that are added and removed, a session cookie that two users have alternately, and requests in flight (F209, F341)',
     true,
   ],
 ])('given two managers, %s', (_, isSession) => {
@@ -37,7 +40,7 @@ describe.each([
 
 const LAST = part(400, share(250, 50))
 
-describe('given three managers of a store that may fail for one of them alone, logins, promised ones too, and logouts', () => {
+describe('given three managers of a store that may fail for one of them alone, logins, also promised ones, and logouts', () => {
   it(
     'when all is well again and everybody has looked, then the last login stands, everywhere, unless it was logged out (F360 to F363)',
     async () => {
@@ -56,7 +59,7 @@ describe('given three managers of a store that may fail for one of them alone, l
     ['the same user', 'alice'],
     ['another user', 'bob'],
   ])(
-    'when %s logs in later and out again, all while the store is down, then nobody is logged in (F360)',
+    'when %s logs in later and out again, all while the store is down, then no user is logged in (F360)',
     async (_, who) => {
       const down = ([0, 1] as const).map((at) => ({ act: 'store', at, is: 'down' }) as const)
       const logins = [{ act: 'login', at: 0, who: 'alice' } as const, { act: 'login', at: 1, who } as const]
@@ -65,7 +68,7 @@ describe('given three managers of a store that may fail for one of them alone, l
     },
   )
 
-  it('when a login reaches the store late, and its manager does not learn its number, then its logout does not end a later login (F361)', async () => {
+  it('when a login reaches the store late, and its manager does not receive its number, then its logout does not end a later login (F361)', async () => {
     const store = (is: 'down' | 'slow') => ({ act: 'store', at: 0, is }) as const
     const pause = (ms: number) => ({ act: 'advance', ms }) as const
     const acts: LastLoginAct[] = [
@@ -84,14 +87,14 @@ describe('given three managers of a store that may fail for one of them alone, l
     await expect(travelToLastLogin(acts, unhandled, nothingStood())).resolves.toBeUndefined()
   })
 
-  it('when a user logs in again while the store is down, and out twice, then nobody is logged in', async () => {
+  it('when a user logs in again while the store is down, and logs out twice, then no user is logged in', async () => {
     const [login, logout] = [{ act: 'login', at: 0, who: 'bob' } as const, { act: 'logout', at: 0 } as const]
     const acts: LastLoginAct[] = [login, { act: 'store', at: 0, is: 'down' }, login, logout, logout]
     await expect(travelToLastLogin(acts, unhandled, nothingStood())).resolves.toBeUndefined()
   })
 })
 
-describe('given a login that the store could not be told, and a request of it that the API rejects', () => {
+describe('given a login that the store did not receive, and a request of it that the API rejects', () => {
   const told = async (...acts: LoginAct[]) => {
     const sent = nothingSent()
     const commands = acts.map((what) => ({ what, turns: undefined }))
@@ -113,12 +116,12 @@ describe('given a login that the store could not be told, and a request of it th
   const refuse = { act: 'refuse', at: 1 } as const
   const later = { act: 'advance', ms: 1 } as const
 
-  it('when the store has a login from before it, of the same millisecond, then the request gets a new token of its own login (F329)', async () => {
+  it('when the store has an earlier login of the same millisecond, then the request gets a new token of its own login (F329)', async () => {
     const sent = await told({ act: 'logout', at: 0 }, login(1, 'carol'), down!, login(1, 'alice'), request, refuse)
     expect(sent).toMatchObject({ requests: 2, replayed: 1 })
   })
 
-  it('when somebody has logged in elsewhere since, then the request does not get a token of that login (F209)', async () => {
+  it('when a user has logged in elsewhere since, then the request does not get a token of that login (F209)', async () => {
     const sent = await told(down!, login(1, 'alice'), request, well!, later, login(0, 'carol'), refuse)
     expect(sent).toMatchObject({ requests: 1, replayed: 0 })
   })

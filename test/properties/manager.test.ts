@@ -25,10 +25,10 @@ describe.each([
   )
 })
 
-describe('given a course that was once taken for a broken promise', () => {
+describe('given a course that once looked like a broken promise', () => {
   // A step of more than 2 s looks like sleep, so the manager drops the new token and keeps the previous one, which
-  // serves. Its refresh token may be presented again after a 503. The test once judged the manager by the new token.
-  it('when a step of the wall clock ends a token on its way, then the one before it serves on (P22)', async () => {
+  // is valid. Its refresh token may be presented again after a 503. The test once judged the manager by the new token.
+  it('when a step of the wall clock expires a token in transit, then the previous one stays in use (P22)', async () => {
     const refusals = Array<Behaviour>(8).fill({ ends: '503', takesMs: 0 })
     const ask = { maxWaitMs: undefined, slot: undefined }
     const acts: Act[] = [

@@ -12,7 +12,7 @@ import { COOL_DOWN, retries } from './next-steps.ts'
 import { runs } from './runs.ts'
 
 const OWNERS = 3
-/** No claim expires: managers of one process do not stall one by one. */
+/** No lease expires: managers of one process do not stall one by one. */
 const TTL_MS = 3_600_000
 const NO_REPORTS = { anomaly: () => undefined, storeUnavailable: () => undefined }
 
@@ -78,7 +78,7 @@ class Side {
     this.#record = record
   }
 
-  /** @param n Names the tokens that the command may bring. @returns what the owner learns, without numbers */
+  /** @param n Names the tokens that the command may return. @returns the owner's result, without numbers */
   async perform(what: Exclude<Command, { do: 'advance' }>, n: number): Promise<unknown> {
     const known = this.#owners[what.owner]!
     const { version, login, loginId, claim: lease } = known
@@ -97,7 +97,7 @@ class Side {
     if (what.do === 'end') {
       const ends: KnownLogin = { login, loginId }
       const answer = this.#claimed(known, await this.#record.acquireForLogout(name, version, TTL_MS, ends))
-      // A logout settles nothing.
+      // A logout releases nothing.
       known.claim = undefined
       return answer
     }
@@ -128,7 +128,7 @@ class Side {
     if (answer.kind === 'busy') return { kind: 'busy', remainingMs: answer.remainingMs }
     if (answer.kind === 'cooling') return answer
     const { fence: _, version: __, login: ___, epoch: ____, tokens, unclear, ...granted } = answer
-    // The two have other clocks.
+    // The two have different clocks.
     return { ...granted, tokens: tokens && withoutNumbers(tokens), unclear: unclear && { ...unclear, at: undefined } }
   }
 
@@ -149,7 +149,7 @@ function withoutNumbers({ version: _, login, ...tokens }: StoredTokens): unknown
   return { ...tokens, isNumbered: login !== undefined }
 }
 
-it('given managers of one process, when any of them claims, settles, logs in or out, then memory answers as the shared record does', async () => {
+it('given managers of one process, when any of them acquires, releases, logs in or out, then memory returns the same as the shared record', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 40 }), async (commands) => {
       const clock = manualClock()

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 
-/** What a report says comes next: another token request, or a cool-down, whose code each test adds. */
+/** What a report names as next: another token request, or a cool-down, whose code each test adds. */
 export const retries = fc.record({ kind: fc.constant('retry' as const), ms: fc.nat(5_000) })
 export const COOL_DOWN = {
   kind: fc.constant('cool-down' as const),

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 import { mutated } from './texts.ts'
 
-/** What a server answers. */
+/** The response of a server. */
 export interface Answer {
   readonly status: number
   readonly location?: string
-  /** Only so many characters of the answer are sent. */
+  /** Only so many characters of the response are sent. */
   readonly cut?: Cut
 }
 interface Cut {
@@ -13,7 +13,7 @@ interface Cut {
   readonly how: 'end' | 'reset'
 }
 
-/** Where something leads: one of the origins of the net, or this origin. */
+/** Where something points to: one of the origins of the net, or this origin. */
 export type Where = number | 'here'
 
 export interface Hop {
@@ -27,7 +27,7 @@ export interface Asked {
   readonly method: 'get' | 'post' | 'put'
   readonly transport: 'none' | 'that of Node' | 'following' | 'following, of the instance' | 'own'
   readonly spelling: number
-  /** Changes the address further; the origins of the net stand for `{0}`, `{1}`, …. */
+  /** Changes the address further; the origins of the net replace `{0}`, `{1}`, …. */
   readonly mutated: string | undefined
   readonly to: Where
   readonly hops: readonly Hop[]
@@ -40,7 +40,7 @@ export interface Asked {
 
 export interface OriginCourse {
   readonly header: 'Authorization' | 'X-Api-Token'
-  /** How all requests and instances share one object of headers. */
+  /** How all requests and instances share one headers object. */
   readonly shares: 'nothing' | 'config' | 'interceptor' | 'early interceptor' | 'defaults'
   readonly asked: readonly Asked[]
 }
@@ -110,7 +110,7 @@ const asked = (mayMutate: boolean): fc.Arbitrary<Asked> =>
     turns: fc.nat({ max: 3 }),
   })
 
-/** @param mayMutate Whether addresses may lead to any name: not over a real network. */
+/** @param mayMutate Whether addresses may point to any name: not over a real network. */
 export const originCourses = (mayMutate: boolean): fc.Arbitrary<OriginCourse> =>
   fc.record({
     header: fc.constantFrom('Authorization', 'Authorization', 'X-Api-Token'),

@@ -11,12 +11,12 @@ import type { Answer } from './origin-course.ts'
 export interface Net {
   /** The origins of the two managers. */
   readonly homes: readonly [string, string]
-  /** Origins that must have no token. */
+  /** Origins that must receive no token. */
   readonly others: readonly string[]
   readonly config: AxiosRequestConfig
-  /** Says what the request with this path gets. */
+  /** Returns the response for the request with this path. */
   answer: (path: string) => Answer
-  /** Called with all that a request sends. */
+  /** Called with everything that a request sends. */
   hear: (origin: string, text: string) => void
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ const handlers = (): Handlers => ({ answer: () => ({ status: 200 }), hear: () =>
 const headOf = ({ status, location }: Answer) =>
   `HTTP/1.1 ${status} X\r\nConnection: close\r\nContent-Length: 2\r\n${location === undefined ? '' : `Location: ${location}\r\n`}\r\n{}`
 
-/** A network in memory, for the http adapter: any name leads somewhere, and it sees where each connection leads. */
+/** A network in memory, for the http adapter: any name resolves, and it sees the target of each connection. */
 export function memoryNet(): Net {
   const on = handlers()
   const connect = (protocol: string) => (options: { host?: string; port?: number }) =>
@@ -91,7 +91,7 @@ class MemorySocket extends Duplex {
   unref = () => this
 }
 
-/** Real servers on loopback: two homes and another one. `version` 2 is for the http adapter of axios alone. */
+/** Real servers on loopback: two homes and another one. `version` 2 is only for the http adapter of axios. */
 export async function loopbackNet(adapter: 'http' | 'fetch', version: 1 | 2 = 1): Promise<Net> {
   const on = handlers()
   const servers = [0, 1, 2].map(() => (version === 1 ? overHttp1(on) : overHttp2(on)))
@@ -113,7 +113,7 @@ function overHttp1(on: Handlers) {
     const hear = (text: string) => on.hear(`http://${headers.host}`, text)
     hear([url, ...rawHeaders].join('\n'))
     request.on('data', (chunk) => hear(String(chunk)))
-    // Not at the end of the body: a shared `Content-Length` may announce one that never comes.
+    // Not at the end of the body: a shared `Content-Length` may announce one that never arrives.
     const answer = on.answer(url)
     const socket = response.socket!
     socket.write(headOf(answer).slice(0, answer.cut?.at))

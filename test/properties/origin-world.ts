@@ -139,7 +139,7 @@ class OriginWorld {
     return where === 'here' ? here : all[where % all.length]!
   }
 
-  /** Paths are `/<request>/<hop>`; others are those of addresses that were changed. */
+  /** Paths are `/<request>/<hop>`; others belong to changed addresses. */
   #answer(path: string): Answer {
     const [, id, at] = /^\/(\d+)\/(\d+)/.exec(path) ?? []
     const asked = this.#course.asked[Number(id)]
@@ -175,7 +175,7 @@ class OriginWorld {
     this.#notBare(origin, text, tokens)
   }
 
-  /** A plain request home has its token. */
+  /** A plain request to its own origin has its token. */
   #notBare(origin: string, text: string, tokens: readonly number[]): void {
     const [, id] = /(?:^|\s|\n)\/(\d+)\/0/.exec(text) ?? []
     const asked = this.#course.asked[Number(id)]

@@ -14,7 +14,7 @@ const NETS: [string, number, boolean, () => Promise<Net>][] = [
 ]
 
 describe.each(NETS)(
-  'given two instances with a manager each, transports, shared headers, redirects and broken answers (%s)',
+  'given two instances with a manager each, transports, shared headers, redirects and broken responses (%s)',
   (_, usual, mayMutate, open) => {
     let net: Net
     beforeAll(async () => {
@@ -23,7 +23,7 @@ describe.each(NETS)(
     afterAll(() => net.close())
 
     it(
-      'then no other origin hears a token, and no header keeps one (F42, F218, F219, P14)',
+      'then no other origin receives a token, and no headers object keeps one (F42, F218, F219, P14)',
       async () => {
         const met = nothingMet()
         await fc.assert(

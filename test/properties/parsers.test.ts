@@ -10,7 +10,7 @@ import { mutated } from './texts.ts'
 
 const holds = <Given>(usual: number, property: fc.IRawProperty<Given>) => fc.assert(property, runs(usually(usual)))
 
-/** The time that the clock of this machine shows. */
+/** The current time of this machine's clock. */
 const NOW = Date.UTC(2026)
 const account = { login: 'api-key-of-nobody', password: 'api-secret-of-nobody' }
 
@@ -26,7 +26,7 @@ describe('given a signature', () => {
   const encodings = fc.constantFrom('hex', 'base64', 'base64url')
 
   it(
-    'when it is right under any key and text, then it is authentic, and with another text it is not (F90)',
+    'when it is valid for any key and text, then it is authentic, and with another text it is not (F90)',
     () =>
       holds(
         300,
@@ -41,7 +41,7 @@ describe('given a signature', () => {
   )
 
   it(
-    'when it was changed, then nothing is authentic but another spelling of the same bytes (F84)',
+    'when it is changed, then only another spelling of the same bytes is authentic (F84)',
     () => {
       const right = keys.map((key) => tag(key, 'timerefresh'))
       const spellings = fc
@@ -76,7 +76,7 @@ describe('given any instant', () => {
       }),
     ))
 
-  it('when it is compared with another, then nanoseconds decide and spellings do not', () =>
+  it('when it is compared with another, then nanoseconds count and spellings do not', () =>
     holds(
       1_000,
       fc.property(instants, instants, fc.boolean(), (one, other, same) => {
@@ -86,7 +86,7 @@ describe('given any instant', () => {
       }),
     ))
 
-  it('when its timestamp is changed, then what is read is what is written, or nothing (F5)', () =>
+  it('when its timestamp is changed, then the result is what is written, or nothing (F5)', () =>
     holds(
       2_000,
       fc.property(mutated(instants.map(spelt)), (text) => {
@@ -120,7 +120,7 @@ describe('given any second', () => {
     ['asctime', asAsctime, 1900, 9999],
   ]
 
-  it.each(forms)('when it is written as %s has it, then it is read back', (_, written, from, to) =>
+  it.each(forms)('when it is written in the form of %s, then it is read back', (_, written, from, to) =>
     holds(
       1_000,
       fc.property(seconds(from, to), (date) => expect(parseHttpDate(written(date))).toBe(date.getTime())),
@@ -128,10 +128,10 @@ describe('given any second', () => {
   )
 
   const dates = fc.oneof(...forms.map(([, written, from, to]) => seconds(from, to).map(written)))
-  /** @returns A date without the weekday, which nobody checks, and with one spelling of asctime's day (RFC 9110, 5.6.7). */
+  /** @returns A date without the weekday, which no parser checks, and with one spelling of asctime's day (RFC 9110, 5.6.7). */
   const essence = (text: string) => text.replace(/^[A-Z][a-z]+/, '').replace(/^( [A-Z][a-z]{2}) 0/, '$1  ')
 
-  it('when its date is changed, then what is read is what is written, or nothing', () =>
+  it('when its date is changed, then the result is what is written, or nothing', () =>
     holds(
       2_000,
       fc.property(mutated(dates), (text) => {
@@ -141,7 +141,7 @@ describe('given any second', () => {
       }),
     ))
 
-  it('when Retry-After is whatever it may be, then ms come that are not negative, or nothing (F46, F47)', () => {
+  it('when Retry-After is any text, then the result is a number of ms that is not negative, or nothing (F46, F47)', () => {
     const valid = fc.oneof(fc.nat().map(String), dates)
     return holds(
       2_000,

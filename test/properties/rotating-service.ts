@@ -9,17 +9,17 @@ import {
 import { FATES } from '../support/managed.ts'
 import type { ManualClock } from '../../src/testing/manual-clock.ts'
 
-/** How the service, or the way to it, treats one exchange. */
+/** How the service, or the network, treats one exchange. */
 export interface Behaviour {
   readonly ends: Ending
   /** Ms from the call to its end. */
   readonly takesMs: number
   readonly retryAfterMs?: number | undefined
-  /** Remaining life of the access token when it arrives, ms; undefined: most of its usual life. */
+  /** Remaining lifetime of the access token on arrival, ms; undefined: most of its usual lifetime. */
   readonly leftMs?: number | undefined
 }
 
-/** `acts`: the service issues a token set, and the presented refresh token is spent, whatever answer the caller gets. */
+/** `acts`: the service issues a token set, and the presented refresh token is spent, whatever response the caller gets. */
 const ENDINGS = {
   accepted: { acts: true, outcome: 'accepted' },
   'accepted without a refresh token': { acts: true, outcome: 'accepted' },
@@ -62,7 +62,7 @@ export interface IssuedRefresh {
   readonly exchange: Exchange
   /** On the true clock. */
   readonly expiresAt: number
-  /** Not spent by anybody. */
+  /** Not spent. */
   good: boolean
   /** Spent by another user. */
   stolen: boolean
@@ -74,7 +74,7 @@ export interface Lifetimes {
   readonly refreshMs: number
 }
 
-/** The next behaviours. When none is left, the service is in good health. */
+/** The next behaviours. When none is left, the service is healthy. */
 export type Scripts = Readonly<Record<Exchange['kind'], readonly Behaviour[]>>
 
 interface Witness {
@@ -114,7 +114,7 @@ export class RotatingService implements TokenSource {
     if (pairs) this.refresh = (refreshToken, context) => this.#exchange('refresh', context, refreshToken)
   }
 
-  /** From now on the service is in good health. */
+  /** From now on the service is healthy. */
   heal(): void {
     this.#scripts.obtain.splice(0)
     this.#scripts.refresh.splice(0)
@@ -168,7 +168,7 @@ export class RotatingService implements TokenSource {
     return { ...grant, refreshToken, refreshLifetimeMs: refreshMs }
   }
 
-  /** Ignores an end after the deadline. */
+  /** Ignores an end after the timeout. */
   #end(exchange: Exchange, end: NonNullable<Exchange['end']>): void {
     if (exchange.end) return
     exchange.end = end

@@ -3,7 +3,7 @@ import { part, share } from '../support/part.ts'
 
 const { PROPERTY_RUNS, PROPERTY_SEED, PROPERTY_PATH } = process.env
 
-/** The same cases on every machine, each day: with random cases, the gate would fail for changes that are not at fault. `npm run test:slow` has cases of its own. */
+/** The same cases on every machine, each day: with random cases, the gate would fail for changes that are not at fault. `npm run test:slow` has its own cases. */
 const SEED = share(20_260_102, 20_260_101)
 
 /** The seed of all draws. */
@@ -11,7 +11,7 @@ export const seed = Number(PROPERTY_SEED ?? (PROPERTY_RUNS === undefined ? SEED 
 if (seed !== SEED) process.stderr.write(`PROPERTY_SEED=${seed}\n`)
 
 /**
- * How often a property is tried, and from which seed. `PROPERTY_RUNS` asks for more cases than usual, and for new cases each
+ * How often a property is tested, and from which seed. `PROPERTY_RUNS` requests more cases than usual, and new cases each
  * time. `PROPERTY_SEED` and `PROPERTY_PATH`, as a failure prints them, repeat that failure.
  */
 export function runs(usual: number): Pick<Parameters, 'numRuns' | 'seed' | 'path'> {
@@ -22,7 +22,7 @@ export function runs(usual: number): Pick<Parameters, 'numRuns' | 'seed' | 'path
   }
 }
 
-/** How often a property is tried: in `npm test` a twelfth, and in `npm run test:slow` a quarter as often. */
+/** How often a property is tested: in `npm test` a twelfth, and in `npm run test:slow` a quarter as often. */
 export const usually = (runs: number): number => part(runs, Math.ceil(share(runs / 4, runs / 12)))
 
 /** A limit against hanging, ms, for the number of runs. */

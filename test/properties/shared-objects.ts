@@ -1,6 +1,6 @@
 import type { AxiosInstance, AxiosResponse } from 'axios'
 
-/** One object of each kind, by which all requests of an application are told. Each request has a number, and says it in all of them. */
+/** One object of each kind, which all requests of an application share. Each request has a number, and writes it into all of them. */
 export class SharedObjects {
   readonly #url: URL
   readonly #init = { method: 'POST', headers: new Headers(), body: new URLSearchParams() }

@@ -74,7 +74,7 @@ function edited(
 export const mutated = (texts: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.tuple(texts, fc.array(edit, { minLength: 1, maxLength: 4 })).map(([text, edits]) => edits.reduce(edited, text))
 
-/** Any JSON value as text, also values that JavaScript cannot express. */
+/** Any JSON value as text, including values that JavaScript cannot express. */
 export const jsonTexts: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...VALUES),
   fc.json({ maxDepth: 2 }),
@@ -83,7 +83,7 @@ export const jsonTexts: fc.Arbitrary<string> = fc.oneof(
     .map(([key, value]) => `{"${key}":{"${key}":${value}}}`),
 )
 
-/** Documents in which objects have one more member, first or last: one that reaches a prototype, or a duplicate. */
+/** Documents in which objects have an additional member, first or last: one that reaches a prototype, or a duplicate. */
 export const overfull = (texts: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc
     .tuple(

@@ -3,10 +3,10 @@ import type { ManualClock } from '../../src/testing/manual-clock.ts'
 import type { WatchedRegister } from '../support/memory-register.ts'
 import type { REGISTERS } from './login-course.ts'
 
-/** Longer than the patience of any step. */
+/** Longer than the limit of any step. */
 const TOO_LATE_MS = 1_500
 
-/** The way of one manager to a register, which may be slow or down, or too late for it alone. */
+/** The path of one manager to a register, which may be slow or down, or too late for it alone. */
 export class TroubledRegister implements TokenRegister {
   readonly kind = 'memory-register'
   /** unanswered: it executes writes, and their responses are lost. */
@@ -35,7 +35,7 @@ export class TroubledRegister implements TokenRegister {
   }
 
   watch(onChange: () => void): () => void {
-    // Each follower counts, also if two follow with the same function.
+    // Each follower counts, even if two follow with the same function.
     return this.#register.watch(() => onChange())
   }
 

@@ -4,7 +4,7 @@ import type { ManualClock } from '../../src/testing/manual-clock.ts'
 export class TrueTime {
   readonly #clock: ManualClock
   #sleptMs = 0
-  /** How far the wall clock was set ahead, in all. */
+  /** How far the wall clock was set ahead, in total. */
   steppedMs = 0
 
   constructor(clock: ManualClock) {
@@ -15,12 +15,12 @@ export class TrueTime {
   monotonicNow = () => this.#clock.monotonicNow()
   wallNow = () => this.#clock.wallNow()
 
-  /** How far the wall clock has gained on the monotonic one, in all. */
+  /** How far the wall clock has gained on the monotonic one, in total. */
   get disturbedMs(): number {
     return this.#sleptMs + this.steppedMs
   }
 
-  /** The wall clock goes on, the monotonic one stands still. */
+  /** The wall clock advances, the monotonic one stands still. */
   sleep(ms: number): void {
     this.#sleptMs += ms
     this.#clock.stepWall(ms)

@@ -2,7 +2,7 @@ import type { ManualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 import type { Promises } from './promises.ts'
 
-/** Moves the time of a course, and checks its promises at each turn. */
+/** Advances the time of a course, and checks its promises at each turn. */
 export class Turns {
   readonly #clock: Pick<ManualClock, 'advance'>
   readonly #promises: Promises

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, jest } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { realProcess } from '../support/real-process.ts'
 
-/** Lets the same course take the same order of events each time. @returns the rejections that nobody handles, as they come */
+/** Gives the same course the same order of events each time. @returns the unhandled rejections, as they occur */
 export function undisturbed(): unknown[] {
   const unhandled: unknown[] = []
   const record = (reason: unknown) => void unhandled.push(reason)

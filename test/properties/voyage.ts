@@ -10,7 +10,7 @@ import { Turns } from './turns.ts'
 
 const MAX_WAIT_MS = 30_000
 const EXCHANGE_TIMEOUT_MS = 10_000
-/** More than any pause between four calls that met 429. */
+/** More than any pause between four calls that received 429. */
 const LONGEST_PAUSE_MS = 8_000
 
 /** More than all callers of a course can need in one instant. */
@@ -63,7 +63,7 @@ class Voyage {
     for (let turn = 0; turn < (turns ?? 0); turn += 1) await Promise.resolve()
   }
 
-  /** With the service in good health, all callers leave, new callers are served, and close() leaves nothing behind. */
+  /** With a healthy service, all callers leave, new callers get a token, and close() leaves nothing behind. */
   async end(): Promise<void> {
     this.#service.heal()
     await this.#turns.advance(Math.max(this.#maxWaitMs, EXCHANGE_TIMEOUT_MS))
@@ -113,7 +113,7 @@ class Voyage {
         this.#callers.peek()
         break
       default:
-        // Results on their way to a caller arrive before the machine sleeps. Otherwise they would be late, and the manager not at fault.
+        // Results for a caller arrive before the machine sleeps. Otherwise they would be late, without a fault of the manager.
         await this.#turns.turn()
         this.#time[what.act](what.ms)
     }
@@ -124,7 +124,7 @@ class Voyage {
     this.#timers = { at: now, set: (this.#timers.at === now ? this.#timers.set : 0) + 1 }
     if (this.#timers.set <= MANY_TIMERS) return this.#clock.setTimer(...timer)
     this.#promises.must(this.#timers.set > MANY_TIMERS + 1, 'no timer is set again and again for no time')
-    return () => undefined // otherwise time would stand still for ever
+    return () => undefined // otherwise time would never advance
   }
 
   #wait({ maxWaitMs, slot }: { maxWaitMs: number | undefined; slot: number | undefined }) {
