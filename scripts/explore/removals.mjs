@@ -123,8 +123,8 @@ export const REMOVALS = {
   ],
   // A renewal continues with the refresh token of a login that came meanwhile.
   'a renewal of one login': [
-    ['core/renewal.ts', ' || login.isOther(lease.tokens)', ''],
-    ['core/renewal.ts', '      login: login.number,\n', ''],
+    ['core/renewal.ts', ' || login?.isOther(lease.tokens)', ''],
+    ['core/renewal.ts', '      login: login?.number,\n', ''],
   ],
   // Versions of two logins are compared, even after lost writes.
   'a login of a lower version': [
@@ -139,9 +139,9 @@ export const REMOVALS = {
   // A renewal names the login that the manager had when it began, and continues when outdated.
   'a renewal of now': [
     ['core/renewal.ts', '  #seenVersion = 0\n', '  #seenVersion = 0\n  named: number | undefined\n'],
-    ['core/renewal.ts', 'this.start = start\n', 'this.start = start\n    this.named = account.login.number\n'],
-    ['core/renewal.ts', 'login: login.number,', 'login: this.named,'],
-    ['core/renewal.ts', '      this.pauses.check()\n      login.skipped', '      login.skipped'],
+    ['core/renewal.ts', 'this.start = start\n', 'this.start = start\n    this.named = account.login?.number\n'],
+    ['core/renewal.ts', 'login: login?.number,', 'login: this.named,'],
+    ['core/renewal.ts', '      this.pauses.check()\n      login?.skipped', '      login?.skipped'],
   ],
   // The register may drop a record that is still needed.
   'the time to keep': [['store/stored-state.ts', 'keptMs(state, reading.now) + DAY_MS', '30_000']],

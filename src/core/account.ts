@@ -3,6 +3,7 @@ import type { TokenError } from './errors.ts'
 import { Events } from './events.ts'
 import { randomHex } from './digest.ts'
 import { type ManagerSettings, managerSettings, type TokenManagerOptions } from './manager-options.ts'
+import { LoginGenerations } from './login-generations.ts'
 import { codeOf, type LoginCode, type LoginView } from './login-port.ts'
 import { MemoryRecord } from './memory-record.ts'
 import type { HeldToken } from './held-token.ts'
@@ -72,7 +73,8 @@ export class Account implements Activity {
   unrevoked: NewTokens[] = []
   /** Token requests, how many of them failed, and token sets that came from elsewhere (`adoptions`). */
   readonly counts = { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 }
-  readonly login: LoginView
+  readonly login: LoginView | undefined
+  readonly generations: LoginGenerations
   readonly acts = new Acts()
   /** What `settled()` waits for. */
   readonly work = new Work()
@@ -81,7 +83,8 @@ export class Account implements Activity {
   constructor(settings: Settings) {
     const { clock, events, logins, onSuspicious, store } = settings
     this.settings = settings
-    this.login = logins.view(events, store === undefined)
+    this.login = logins.view?.(events, store === undefined)
+    this.generations = this.login?.generations ?? new LoginGenerations()
     this.suspicions = new SuspicionWatch(clock, events, onSuspicious)
   }
 
@@ -106,13 +109,13 @@ export function settingsOf(options: TokenManagerOptions, readThrown: ReadThrown,
   const settings = managerSettings(options)
   const logins: LoginCode<Account> = settings.layer ? codeOf(settings.layer) : plain
   const { clock, graceMs } = settings
-  const { rules, needsLogin } = logins
+  const { rules, needsLogin = false, keepsMs = 0 } = logins
   const events = new Events(clock)
   return Object.freeze({
     ...settings,
     rules,
     needsLogin,
-    keepsMs: Math.max(graceMs, logins.keepsMs),
+    keepsMs: Math.max(graceMs, keepsMs),
     readThrown,
     events,
     tokenClock: new TokenClock(clock, (byMs) => reportJump(events, byMs)),

@@ -69,7 +69,8 @@ export async function exchange(
   } catch (thrown) {
     const error = settings.readThrown(thrown, kind, settings.needsLogin)
     if (credentials !== undefined && ((await digest) ?? credentials) !== credentials) onRotated?.()
-    throw login.errorOf(wasOffline && isOffline() ? errorOffline(error) : error, kind)
+    const seen = wasOffline && isOffline() ? errorOffline(error) : error
+    throw login?.errorOf(seen, kind) ?? seen
   } finally {
     account.awaited = undefined
   }

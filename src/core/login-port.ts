@@ -23,20 +23,20 @@ export type LogoutResult =
 /** The implementation of a `LoginLayer`. Core defines only its interface. Without a layer, core uses `plain-login.ts`. */
 export interface LoginCode<Account> {
   readonly rules: Rules
-  /** Whether only a user can obtain tokens. */
-  readonly needsLogin: boolean
-  /** The minimum time for which a refresh token is kept if a response does not replace it, ms. */
-  readonly keepsMs: number
+  /** Whether only a user can obtain tokens. Default false. */
+  readonly needsLogin?: boolean
+  /** The minimum time for which a refresh token is kept if a response does not replace it, ms. Default 0. */
+  readonly keepsMs?: number
   /** @param isAlone Whether the manager has no store, which could hold a login. */
-  view(events: Events, isAlone: boolean): LoginView
-  open(account: Account, host: LoginHost): { readonly logins: Logins; readonly checker: LoginChecker }
+  view?(events: Events, isAlone: boolean): LoginView
+  open(account: Account, host: LoginHost): { readonly logins: Logins; readonly checker?: LoginChecker }
 }
 
 export function codeOf<Account>(layer: LoginLayer): LoginCode<Account> {
   return Reflect.get(layer, LOGIN_CODE) as LoginCode<Account>
 }
 
-/** The state of a manager's login. */
+/** The state of a login. The manager of a source with credentials has none. */
 export interface LoginView {
   readonly generations: LoginGenerations
   /** Whether a promised login has not settled yet. */
@@ -90,6 +90,7 @@ export interface LoginHost {
 export interface Logins {
   /** @throws {TypeError} naming the member. */
   adopt(given: AdoptedGrant): Promise<void>
+  /** Adopts a login when its promise settles. */
   adoptPromised(given: PromiseLike<AdoptedGrant | undefined>): Promise<void>
   /** Revokes a promised login that a later act superseded. */
   discard?(given: AdoptedGrant): Promise<void>
@@ -98,9 +99,9 @@ export interface Logins {
   /** Called with the tokens of a renewal when the manager starts to use them. */
   use(tokens: StoredTokens, by: 'here' | 'elsewhere'): void
   /** Called when a login is required. @returns How long the access token is still valid, ms; undefined: not at all. */
-  lost(error: TokenError, by: 'here' | 'elsewhere'): number | undefined
+  lost?(error: TokenError, by: 'here' | 'elsewhere'): number | undefined
   /** Ends a lost login if its access token is no longer valid. */
-  concludeLoss(): void
+  concludeLoss?(): void
   /** Called when the manager stops. Drops the access token, even if it is still valid. */
   stop(by: 'here' | 'elsewhere'): void
 }

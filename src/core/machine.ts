@@ -36,7 +36,7 @@ const NO_TOKEN_IN_TIME =
  */
 export class Machine implements LoginHost {
   readonly logins: Logins
-  readonly checker: LoginChecker
+  readonly checker: LoginChecker | undefined
   readonly room: WaitingRoom
   readonly #account: Account
   readonly #settings: Settings
@@ -62,7 +62,7 @@ export class Machine implements LoginHost {
 
   get #awaited(): string {
     const { renewal, login, awaited } = this.#account
-    if (!renewal && login.isPending) return 'a pending login'
+    if (!renewal && login?.isPending) return 'a pending login'
     return awaited?.() ?? 'the pause before the next token request (options of retry)'
   }
 
@@ -77,7 +77,7 @@ export class Machine implements LoginHost {
   status(): LoginStatus {
     const { counts, suspicions, current, login } = this.#account
     const status = statusIn(this.#account, current, this.now, this.#settings.clock.wallNow())
-    return { ...status, ...login.statusWith(current), counts: { ...counts, suspicions: suspicions.count } }
+    return { ...status, ...login?.statusWith(current), counts: { ...counts, suspicions: suspicions.count } }
   }
 
   async close(): Promise<void> {
@@ -87,7 +87,7 @@ export class Machine implements LoginHost {
     this.#settle(undefined)
     account.current = undefined
     this.#cancelTimer()
-    this.checker.close()
+    this.checker?.close()
     this.room.dismiss(this.denial('closed'))
     this.#settings.record.close?.()
     // The exchange in flight may not keep the process alive. This timer does.
@@ -118,7 +118,7 @@ export class Machine implements LoginHost {
     const admitted = this.room.size > 0 && !this.#account.renewal ? admission(this.#account, this.now) : 'join'
     if (admitted === 'start') this.renew(this.#account.current?.isRejected ? 'refused' : 'cold')
     else if (isDenial(admitted)) this.room.dismiss(this.denial(admitted))
-    this.checker.resume()
+    this.checker?.resume()
   }
 
   denial(why: Parameters<typeof denialOf>[0]): TokenError {
@@ -167,14 +167,14 @@ export class Machine implements LoginHost {
     try {
       const renewed = await renewal.run(startAt - now)
       if (this.#account.renewal !== renewal) return
-      const isFound = renewed.by === 'adopted' && !this.#account.login.isKnown
+      const isFound = renewed.by === 'adopted' && this.#account.login?.isKnown === false
       this.logins.use(renewed.tokens, renewed.by === 'obtain' ? 'here' : 'elsewhere')
       this.#hold(renewed, because, startAt, isFound)
     } catch (thrown) {
       if (this.#account.renewal === renewal) this.#failed(renewal, thrown)
     } finally {
       this.#account.work.end()
-      this.checker.resume()
+      this.checker?.resume()
     }
   }
 
@@ -190,8 +190,8 @@ export class Machine implements LoginHost {
     // A waiting caller counts as the first use of the token.
     current.used = this.room.size > 0
     account.current = current
-    account.login.held(tokens.accessToken, tokens.refreshToken)
-    this.checker.learned()
+    account.login?.held(tokens.accessToken, tokens.refreshToken)
+    this.checker?.learned()
     this.#armTimer(current.freshMs)
     // Only a refresh token was adopted: waiting callers need a renewal.
     if (tokens.accessToken === '') {
@@ -209,7 +209,7 @@ export class Machine implements LoginHost {
   }
 
   #failed(renewal: Renewal, thrown: unknown): void {
-    const { clock, events } = this.#settings
+    const { clock, events, store } = this.#settings
     const { backoff: before, login } = this.#account
     // All callers who waited for this renewal have left.
     if (thrown instanceof Halted) {
@@ -218,7 +218,7 @@ export class Machine implements LoginHost {
       return
     }
     const { error, coolDown } = this.#failureOf(thrown)
-    const backoff = backoffAfter(error, coolDown, this.now)
+    const backoff = backoffAfter(error, coolDown, this.now, store !== undefined)
     this.#settle(backoff)
     // The cool-down is enough. The gap between forced renewals would block the renewal of a rejected one-hour token for six minutes.
     this.#account.forcedAt = -Infinity
@@ -227,13 +227,13 @@ export class Machine implements LoginHost {
     if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.logins.stop(by)
     const isLost = error.code === 'ERR_LOGIN_REQUIRED'
     // The store has no login, and this manager knew of none: this is no failed renewal (F386).
-    const isFound = isLost && !renewal.lastError && !login.isPresent
+    const isFound = isLost && !renewal.lastError && login?.isPresent === false
     // An access token that is still valid is kept until it expires.
-    const validMs = isLost ? this.logins.lost(error, by) : undefined
+    const validMs = isLost ? this.logins.lost?.(error, by) : undefined
     this.#armTimer(validMs ?? coolDown.ms)
     const failure = coolDown.ms === Infinity ? error : errorWith(error, { retryAt: nextAttemptAt })
     // A pending login may still bring a token for them.
-    if (!isLost || !login.isPending) this.room.dismiss(failure)
+    if (!isLost || !login?.isPending) this.room.dismiss(failure)
     // A manager that waits for a login may check the store each second. It emits the event only once.
     if (!isFound && (backoff.until < Infinity || before?.error.code !== error.code))
       events.emit('renewalFailed', { error: failure, nextAttemptAt })
@@ -260,7 +260,7 @@ export class Machine implements LoginHost {
 
   #onTimer(): void {
     const { current } = this.#account
-    this.logins.concludeLoss()
+    this.logins.concludeLoss?.()
     const ms = current && timerMs(this.#account, current, this.#settings.renewal.keepWarm, this.now)
     if (!current || ms === undefined) return
     if (ms > 0) this.#armTimer(ms)

@@ -119,7 +119,7 @@ export class Manager implements LoginManager {
     const mustCheck = this.#mustCheck()
     const token = this.#take()
     if (!mustCheck) return token
-    void this.#machine.checker.checkOnce()
+    void this.#machine.checker?.checkOnce()
     return undefined
   }
 
@@ -142,7 +142,7 @@ export class Manager implements LoginManager {
   /** Returns a valid token, or a promise of one. @throws {TokenError} If waiting cannot help. */
   #get(options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
-    return this.#getFor(this.#account.login.generations.current, options)
+    return this.#getFor(this.#account.generations.current, options)
   }
 
   #getFor(generation: number, options: WaitOptions | undefined): Promise<string> | string {
@@ -169,8 +169,8 @@ export class Manager implements LoginManager {
     const maxWaitMs = waitMsOf(options, renewal.maxWaitMs)
     const limit = { clock, ms: maxWaitMs, holdsProcess: true, signal, atLimit: () => undefined }
     // If the store does not answer within the caller's limit, the caller still gets a valid token.
-    await withinLimit(checker.checkOnce(), limit).catch(() => checkNotAborted(signal))
-    if (generation < login.generations.first) throw login.errorOfLoss('logged-out')
+    await withinLimit(Promise.resolve(checker?.checkOnce()), limit).catch(() => checkNotAborted(signal))
+    if (login && generation < login.generations.first) throw login.errorOfLoss('logged-out')
     return this.#takeOrWait(generation, { signal, maxWaitMs: Math.max(0, maxWaitMs - (this.#machine.now - now)) })
   }
 
@@ -180,15 +180,15 @@ export class Manager implements LoginManager {
     // The manager would not recognize a header value, and the caller would receive the rejected token again.
     if (/^(bearer|dpop) /i.test(refused))
       throw new TypeError('refused must be the access token itself, not a header value')
-    const { login } = this.#account
+    const { generations, login } = this.#account
     // The rejected token belongs to the current login, so the caller must not receive a token of the next login.
-    const generation = login.generations.first
+    const generation = generations.first
     if (!this.#isCurrent(refused)) {
-      if (login.isOfEndedLogin(refused)) throw login.errorOfLoss('logged-out')
+      if (login?.isOfEndedLogin(refused)) throw login.errorOfLoss('logged-out')
       return this.#getFor(generation, options)
     }
     this.#noteRejection()
-    if (generation < login.generations.first)
+    if (login && generation < generations.first)
       throw this.#settings.events.refused(login.errorOfLoss(undefined, this.#account.backoff?.error), 'refused')
     const isExpired = this.#account.current?.freshness === 'expired'
     if (!isExpired && this.#admission() === 'start') {
@@ -210,7 +210,7 @@ export class Manager implements LoginManager {
 
   #renew(options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
-    return this.#wait('forced', options, this.#account.login.generations.current, false)
+    return this.#wait('forced', options, this.#account.generations.current, false)
   }
 
   /** Whether `token` is the current token and has expired. */
@@ -226,7 +226,7 @@ export class Manager implements LoginManager {
   #noteRejection(): void {
     const { current } = this.#account
     current?.rejected()
-    this.#machine.logins.concludeLoss()
+    this.#machine.logins.concludeLoss?.()
   }
 
   /** Begins a renewal after a rejection by the API. @returns Undefined if it may begin; otherwise when it may, and the error. */
@@ -283,20 +283,20 @@ export class Manager implements LoginManager {
   }
 
   #denied(why: Denial, because: RenewalCause): TokenError {
-    this.#machine.logins.concludeLoss()
+    this.#machine.logins.concludeLoss?.()
     return this.#settings.events.refused(this.#machine.denial(why), because)
   }
 
   get #internals(): ManagerInternals {
-    const { login } = this.#account
+    const { generations } = this.#account
+    const { checker } = this.#machine
     const { source, clock, renewal, events, layer } = this.#settings
     return {
       needsLogin: layer !== undefined,
-      currentGeneration: () => login.generations.current,
-      firstGeneration: () => login.generations.first,
-      isLoginAwaited: () => login.generations.isAwaited,
-      followLogin: () => this.#machine.checker.follow(),
-      checkLogin: () => this.#machine.checker.check(),
+      currentGeneration: () => generations.current,
+      firstGeneration: () => generations.first,
+      isLoginAwaited: () => generations.isAwaited,
+      ...(checker && { followLogin: () => checker.follow(), checkLogin: () => checker.check() }),
       origin: member(source, 'origin') as string | undefined,
       boundTo: member(source, 'boundTo'),
       clock,

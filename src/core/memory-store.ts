@@ -1,7 +1,19 @@
 import { boundRecord } from './bound-record.ts'
-import { MemoryRecord } from './memory-record.ts'
+import { type HeldLease, MemoryRecord } from './memory-record.ts'
 import { OTHER_OWNERS } from './other-owners.ts'
-import type { CheckResult, Lease, LeaseResult, LeaseTerms } from './lease.ts'
+import type { Clock } from './clock.ts'
+import {
+  type CheckResult,
+  type CoolDown,
+  type Decide,
+  type Lease,
+  type LeaseResult,
+  type LeaseTerms,
+  type Next,
+  type ReleaseResult,
+  type Report,
+  RESERVE_MS,
+} from './lease.ts'
 import { type AdoptedTokens, isOfOther, type KnownLogin, type NewTokens, type StoredTokens } from './stored-tokens.ts'
 import type { OpenableStore, TokenRecord, TokenStore } from './token-store.ts'
 
@@ -41,37 +53,85 @@ const MOST_SPENT = 8
  * token with which the login began and by the refresh tokens that it spent (F348).
  */
 class SharedMemory extends MemoryRecord {
+  readonly #clock: Clock
+  /** The last lease. `until` is monotonic: an exchange continues after the machine has slept. */
+  #held: { readonly owner: string; readonly until: number } | undefined
+  /** The last cool-down, which ends with the version that it follows. */
+  #coolDown: { readonly coolDown: CoolDown; readonly until: number; readonly version: number } | undefined
   /** The refresh tokens of the current login: the first and the latest. */
   #known: readonly string[] = []
   /** The refresh tokens of logins that ended or were replaced. */
   #past: readonly string[] = []
 
-  override acquire(owner: string, seenVersion: number, ttlMs: number, terms: LeaseTerms = {}): Promise<LeaseResult> {
-    const seen = isOfOther(this.login, terms) ? -1 : seenVersion
-    const by = this.cooling?.by
-    const isNewer = this.stored !== undefined && this.version > seen
-    // The service rejected the credentials of another owner (F355).
-    if (by === undefined || terms.credentialsDigest === undefined || by === terms.credentialsDigest || isNewer)
-      return super.acquire(owner, seen, ttlMs, terms)
-    return Promise.resolve(this.busy(owner) ?? { ...this.granted(owner, ttlMs, terms), failures: 0 })
+  constructor(clock: Clock) {
+    super(clock)
+    this.#clock = clock
   }
 
-  override acquireForLogout(owner: string, seen: number, ttlMs: number, ends: KnownLogin = {}): Promise<LeaseResult> {
+  override acquire(owner: string, seenVersion: number, ttlMs: number, terms: LeaseTerms = {}): Promise<LeaseResult> {
+    const seen = isOfOther(this.login, terms) ? -1 : seenVersion
+    const { stored: tokens } = this
+    const coolDown = this.#cooling
+    if (tokens && this.version > seen) return Promise.resolve({ kind: 'newer', tokens })
+    // The service rejected the credentials of another owner (F355).
+    const digest = terms.credentialsDigest
+    const isOfOthers = coolDown?.by !== undefined && digest !== undefined && coolDown.by !== digest
+    if (coolDown && coolDown.ms > 0 && !isOfOthers && (coolDown.isFirm || !terms.breaksCoolDown))
+      return Promise.resolve({ kind: 'cooling', coolDown })
+    const granted = this.#busy(owner) ?? this.#grant(owner, ttlMs, terms)
+    return Promise.resolve(isOfOthers ? { ...granted, failures: 0 } : granted)
+  }
+
+  #grant(owner: string, ttlMs: number, terms?: LeaseTerms): Lease {
+    this.#held = { owner, until: this.#clock.monotonicNow() + ttlMs }
+    return { ...this.granted(terms), failures: this.#cooling?.failures ?? 0 }
+  }
+
+  override acquireForLogout(owner = '', _seen?: number, ttlMs = 0, ends: KnownLogin = {}): Promise<LeaseResult> {
     const { stored } = this
     if (stored && isOfOther(this.login, ends)) return Promise.resolve({ kind: 'newer', tokens: stored })
     // A logout does not wait while another owner pauses between two exchanges.
-    const busy = this.lease?.settled ? undefined : this.busy(owner)
-    return busy ? Promise.resolve(busy) : super.acquireForLogout(owner, seen, ttlMs)
+    const busy = this.lease?.settled ? undefined : this.#busy(owner)
+    return Promise.resolve(busy ?? this.#grant(owner, ttlMs))
   }
 
-  protected override busy(owner: string): LeaseResult | undefined {
-    if (!this.lease || this.lease.owner === owner) return undefined
-    const remainingMs = this.lease.until - this.clock.monotonicNow()
+  #busy(owner: string): LeaseResult | undefined {
+    const held = this.#held
+    if (!this.lease || !held || held.owner === owner) return undefined
+    const remainingMs = held.until - this.#clock.monotonicNow()
     return remainingMs > 0 ? { kind: 'busy', remainingMs } : undefined
   }
 
+  override release(lease: Lease, given: Report | Decide): Promise<ReleaseResult> {
+    const held = this.lease?.fence === lease.fence ? this.lease : undefined
+    const reports: Report[] = []
+    // The step is synchronous: its report is there when it returns.
+    const released = super.release(lease, (meanwhile) => {
+      const report = typeof given === 'function' ? given(meanwhile) : given
+      reports.push(report)
+      return report
+    })
+    if (held) this.#follow(held, reports[0]?.shared)
+    return released
+  }
+
+  #follow(lease: HeldLease, next: Next | undefined): void {
+    if (next?.kind === 'retry') {
+      this.lease = { ...lease, settled: true }
+      this.#held &&= { ...this.#held, until: this.#clock.monotonicNow() + next.ms + RESERVE_MS }
+    } else if (next) this.#coolDown = { coolDown: next, until: this.tokenClock.now() + next.ms, version: this.version }
+  }
+
+  /** The last cool-down, with its remaining time. */
+  get #cooling(): CoolDown | undefined {
+    if (this.#coolDown?.version !== this.version) return undefined
+    const { coolDown, until } = this.#coolDown
+    return { ...coolDown, ms: until - this.tokenClock.now() }
+  }
+
   check(seenVersion: number, login?: number): Promise<CheckResult | undefined> {
-    const { stored: tokens, cooling: coolDown, missing } = this
+    const { stored: tokens, missing } = this
+    const coolDown = this.#cooling
     if (tokens && (this.version > seenVersion || isOfOther(this.login, { login })))
       return Promise.resolve({ kind: 'newer', tokens })
     if (coolDown?.code === 'ERR_LOGIN_REQUIRED') return Promise.resolve({ kind: 'cooling', coolDown })
@@ -118,6 +178,7 @@ class SharedMemory extends MemoryRecord {
   #renewed({ accessToken, accessLifetimeMs, accessRemainingMs }: NewTokens, stored: StoredTokens): StoredTokens {
     const { version: _, login: __, ...kept } = stored
     this.version += 1
+    this.#coolDown &&= { ...this.#coolDown, version: this.version }
     const at = this.tokenClock.now()
     this.entry &&= { ...this.entry, at, tokens: { ...kept, accessToken, accessLifetimeMs, accessRemainingMs } }
     return this.stored ?? stored

@@ -1,36 +1,12 @@
 import type { Account } from './account.ts'
 import { CREDENTIAL_RULES } from './credential-rules.ts'
-import { type LoginReason, TokenError } from './errors.ts'
-import { newTokens } from './exchange.ts'
 import { randomHex } from './digest.ts'
+import { newTokens } from './exchange.ts'
 import { readAdopted } from './grant.ts'
-import { LoginGenerations } from './login-generations.ts'
-import type { LoginCode, LoginHost, Logins, LoginView, LogoutResult, LoginChecker } from './login-port.ts'
+import type { LoginCode, LoginHost, Logins, LogoutResult } from './login-port.ts'
 import { resetSource, revokeAtSource } from './source-acts.ts'
-import type { AdoptedGrant } from './token-source.ts'
 import type { StoredTokens } from './stored-tokens.ts'
-
-/** The view of logins for a source without users: only the login generations, which separate requests from before and after `adopt` or `reset`. */
-class PlainView implements LoginView {
-  readonly generations = new LoginGenerations()
-  readonly isPending = false
-  readonly isKnown = true
-  readonly isPresent = true
-  readonly number = undefined
-  statusWith = () => ({})
-  isOther = () => false
-  isOfEndedLogin = () => false
-  held = () => undefined
-  skipped = () => undefined
-  errorOf = (error: TokenError) => error
-  /** The source, or another manager of the record, requires a login. */
-  errorOfLoss = (loginReason?: LoginReason, { status, serviceCode }: Partial<TokenError> = {}) =>
-    new TokenError('ERR_LOGIN_REQUIRED', 'A login is required: call adopt() with its tokens', {
-      loginReason,
-      status,
-      serviceCode,
-    })
-}
+import type { AdoptedGrant } from './token-source.ts'
 
 /** `adopt`, `reset` and `logout` of a manager whose source obtains with credentials. */
 class PlainLogins implements Logins {
@@ -46,12 +22,12 @@ class PlainLogins implements Logins {
 
   adopt(given: AdoptedGrant): Promise<void> {
     const account = this.#account
-    const { acts, login, settings } = account
+    const { acts, generations, settings } = account
     const { record, tokenClock } = settings
     const grant = readAdopted(given)
     this.#checkOpen()
-    if (login.generations.hasStarted) login.generations.replaced()
-    else login.generations.started()
+    if (generations.hasStarted) generations.replaced()
+    else generations.started()
     this.#forget()
     account.spent = undefined
     account.discarded = []
@@ -85,9 +61,9 @@ class PlainLogins implements Logins {
 
   async reset(): Promise<void> {
     const account = this.#account
-    const { acts, login, settings } = account
+    const { acts, generations, settings } = account
     account.discardRefreshToken()
-    login.generations.end()
+    generations.end()
     this.#forget()
     const cleared = acts.begin(() => settings.record.clear(account.seenVersion, {}))
     await resetSource(account, this.#host, cleared)
@@ -110,40 +86,23 @@ class PlainLogins implements Logins {
 
   /** Uses new tokens. Requests in flight do not receive tokens from after an act of another owner (F209), or tokens of another user, if known (F344). */
   use(tokens: StoredTokens): void {
-    const { login, current } = this.#account
+    const { generations, current } = this.#account
     const { login: number = 0, subject } = tokens
     const before = current?.stored.subject
     const isAfterAct = number > 0 && this.#number !== undefined && number !== this.#number && !current?.isOf(tokens)
-    if (isAfterAct || (subject !== undefined && before !== undefined && subject !== before))
-      login.generations.replaced()
-    else login.generations.started()
+    if (isAfterAct || (subject !== undefined && before !== undefined && subject !== before)) generations.replaced()
+    else generations.started()
     if (number > 0) this.#number = number
   }
 
   stop(): void {
-    this.#account.login.generations.end()
+    this.#account.generations.end()
     this.#account.current = undefined
   }
-
-  lost = () => undefined
-  concludeLoss = () => undefined
-}
-
-/** Never checks the record for acts of other owners: the next `acquire` returns its state. */
-const NO_CHECKER: LoginChecker = {
-  check: () => Promise.resolve(),
-  checkOnce: () => Promise.resolve(),
-  learned: () => undefined,
-  resume: () => undefined,
-  follow: () => () => undefined,
-  close: () => undefined,
 }
 
 /** Used instead of a login layer for sources that obtain with credentials. */
 export const PLAIN: LoginCode<Account> = {
   rules: CREDENTIAL_RULES,
-  needsLogin: false,
-  keepsMs: 0,
-  view: () => new PlainView(),
-  open: (account, host) => ({ logins: new PlainLogins(account, host), checker: NO_CHECKER }),
+  open: (account, host) => ({ logins: new PlainLogins(account, host) }),
 }

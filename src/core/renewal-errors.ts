@@ -8,7 +8,7 @@ export function coolingError(
   { login, settings: { store } }: Pick<Account, 'login'> & { readonly settings: Pick<Settings, 'store'> },
 ): TokenError {
   const { code, loginReason = 'refused' } = coolDown
-  if (code === 'ERR_LOGIN_REQUIRED') return login.errorOfLoss(loginReason, coolDown)
+  if (login && code === 'ERR_LOGIN_REQUIRED') return login.errorOfLoss(loginReason, coolDown)
   return new TokenError(code, store?.others.failure(coolDown) ?? `The last renewal failed (${code})`, coolDown)
 }
 

@@ -149,9 +149,9 @@ export class Renewal implements Turn {
       if (lease.kind === 'busy') continue
       this.#seenVersion = lease.tokens.version
       // This renewal must not present the refresh token of another user.
-      if (this.#mayAdopt(lease.tokens) || login.isOther(lease.tokens)) return lease
+      if (this.#mayAdopt(lease.tokens) || login?.isOther(lease.tokens)) return lease
       this.pauses.check()
-      login.skipped(lease.tokens)
+      login?.skipped(lease.tokens)
     }
   }
 
@@ -162,7 +162,7 @@ export class Renewal implements Turn {
       graceMs,
       needsLogin,
       inDoubt: rules.inDoubt,
-      login: login.number,
+      login: login?.number,
       breaksCoolDown: this.start.because === 'forced',
       ...more,
     }

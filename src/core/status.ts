@@ -16,7 +16,7 @@ export interface Activity {
   readonly backoff: Backoff | undefined
   readonly isClosed: boolean
   readonly current?: { readonly validToken: string | undefined } | undefined
-  readonly login?: { readonly isPending: boolean }
+  readonly login?: { readonly isPending: boolean } | undefined
 }
 
 /** Why a caller may not start or join a renewal. */
@@ -40,13 +40,15 @@ export interface Backoff extends Pick<OwnCoolDown, 'failures' | 'isFirm' | 'whil
 /** The shortest interval at which a manager that requires a login checks the store for a login of another owner, ms. */
 export const ASK_MS = 1_000
 
-/** The backoff after a failed renewal. */
+/** The backoff after a failed renewal. @param mayAsk Whether the manager has a store, in which another owner may store a login. */
 export function backoffAfter(
   error: TokenError,
   { ms, failures, isFirm, whileUsable }: OwnCoolDown,
   now: number,
+  mayAsk: boolean,
 ): Backoff {
-  const ends = error.code === 'ERR_LOGIN_REQUIRED' ? { until: Infinity, asksAt: now + ASK_MS } : { until: now + ms }
+  const asksAt = now + (mayAsk ? ASK_MS : ms)
+  const ends = error.code === 'ERR_LOGIN_REQUIRED' ? { until: Infinity, asksAt } : { until: now + ms }
   return { ...ends, error, failures, isFirm, whileUsable }
 }
 

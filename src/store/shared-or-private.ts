@@ -74,7 +74,7 @@ export function sharedOrPrivate(
       } catch (thrown) {
         const error = unavailable(thrown)
         if (fails) throw error
-        return alone.acquireForLogout(given[0], given[1], given[2])
+        return alone.acquireForLogout()
       }
     },
     accept(lease, tokens) {

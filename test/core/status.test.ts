@@ -115,13 +115,20 @@ describe('given a renewal that gave up, when the backoff begins', () => {
   const coolDown = { kind: 'cool-down', ms: 5_000, failures: 2, isFirm: false, code: 'ERR_THROTTLED' } as const
 
   it('then it lasts as long as was planned', () => {
-    expect(backoffAfter(error, coolDown, 100)).toEqual({ until: 5_100, error, failures: 2, isFirm: false })
+    expect(backoffAfter(error, coolDown, 100, true)).toEqual({ until: 5_100, error, failures: 2, isFirm: false })
   })
 
   it('then a manager that waits for a login may look for one after a second', () => {
-    expect(backoffAfter(login.error, { ...coolDown, ms: Infinity }, 100)).toMatchObject({
+    expect(backoffAfter(login.error, { ...coolDown, ms: Infinity }, 100, true)).toMatchObject({
       until: Infinity,
       asksAt: 1_100,
+    })
+  })
+
+  it('then one without a store, where no other owner logs in, waits for as long as was planned', () => {
+    expect(backoffAfter(login.error, { ...coolDown, ms: 10_000 }, 100, false)).toMatchObject({
+      until: Infinity,
+      asksAt: 10_100,
     })
   })
 })
