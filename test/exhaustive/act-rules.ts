@@ -5,18 +5,18 @@ import { reach } from './reached.ts'
 import type { Scope } from './scope.ts'
 import type { TokenService } from './token-service.ts'
 
-/** A login or a logout, from its call on. */
+/** A login or a logout, starting with its call. */
 interface Act {
   readonly kind: 'login' | 'logout' | 'reset'
-  /** The place of the call among all acts and all changes of the record. */
+  /** The position of the call among all acts and all changes of the record. */
   readonly calledAt: number
   /** The login that begins here. */
   readonly root?: string
-  /** The login that the owner had before. Undefined: nobody outside the owner can know. */
+  /** The login that the owner had before. Undefined: unknown outside the owner. */
   readonly had: string | undefined
   /** All logins that the owner had before. */
   readonly ever: ReadonlySet<string>
-  /** The last access token that the owner gave before. */
+  /** The last access token that the owner returned before. */
   readonly token: string | undefined
   hasEnded?: true
 }
@@ -28,16 +28,16 @@ interface Known {
   readonly ever: Set<string>
   /** The login that the owner has, as its callers and listeners know. */
   now: string | undefined
-  /** The last access token that the owner gave. */
+  /** The last access token that the owner returned. */
   token: string | undefined
 }
 
 /**
- * An act (`adopt`, `logout`, `reset`) means what it meant when it was called, whatever was asked of the record before, and whatever comes late:
+ * An act (`adopt`, `logout`, `reset`) means what it meant at its call, whatever was requested of the record before, and whatever arrives late:
  *
- * - `last act`: nobody gets a token of another login than the one that the owner has since its last act, or of a login that came after that.
+ * - `last act`: no caller gets a token of another login than the one that the owner has since its last act, or of a login that came after that.
  * - `own login`: a logout erases and revokes only the login that its owner had, and it revokes that one.
- * - `kept login`: a login that nobody has ended stays, and it does not become the login of another user.
+ * - `kept login`: a login that no act has ended stays, and it does not become the login of another user.
  * - `order`: acts take effect in the order of their calls.
  * - `own renewal`: a renewal presents only refresh tokens of the login that its callers know.
  */
@@ -46,11 +46,11 @@ export class ActRules {
   readonly #hasFaults: boolean
   readonly #fail: (rule: string, what: string) => void
   readonly #known = new Map<string, Known>()
-  /** When each login was first stored, and by whom. */
+  /** When each login was first stored, and by which owner. */
   readonly #stored = new Map<string, { readonly at: number; readonly by: string }>()
-  /** When the record was cleared, and by whom. */
+  /** When the record was cleared, and by which owner. */
   readonly #cleared: { readonly at: number; readonly by: string }[] = []
-  /** The register may drop the record a day after the end of its refresh token. */
+  /** The register may drop the record a day after the expiry of its refresh token. */
   readonly #mayEnd: boolean
   #places = 0
   #isLost = false
@@ -69,7 +69,7 @@ export class ActRules {
     this.#isRestored ||= how === 'restore'
   }
 
-  /** An owner is told to do this, now. @param token The access token of a login. @returns notes that it has been done */
+  /** An owner receives this command now. @param token The access token of a login. @returns a function that records its success */
   begins(owner: Owner, kind: Act['kind'], token?: string): () => void {
     const known = this.#of(owner)
     const root = token === undefined ? undefined : this.#service.rootOf(token)
@@ -83,11 +83,11 @@ export class ActRules {
     return () => void (act.hasEnded = true)
   }
 
-  /** What the owner gives its callers now, if anything. */
+  /** What the owner returns to its callers now, if anything. */
   sees(owner: Owner, token: string | undefined, login: string | undefined): void {
     const known = this.#of(owner)
     if (login === 'required' && this.#keeps(owner)) this.#fail('kept login', `${owner.name} has lost its login`)
-    // After a logout elsewhere, too, whoever asks belongs to none.
+    // After a logout elsewhere, too, a new caller belongs to no login.
     if (login === 'required') known.now = undefined
     if (token === undefined) return
     this.#serves(owner, token)
@@ -96,7 +96,7 @@ export class ActRules {
     if (known.now !== undefined) known.ever.add(known.now)
   }
 
-  /** The login that a caller who asks now belongs to, as far as it can know. */
+  /** The login to which a new caller belongs, as far as the caller can know. */
   loginAt(owner: Owner): string | undefined {
     return this.#of(owner).now
   }
@@ -106,25 +106,25 @@ export class ActRules {
     return this.actsOf(owner) > acts + 1
   }
 
-  /** How many acts there were. */
+  /** The number of acts. */
   actsOf(owner: Owner): number {
     return this.#of(owner).acts.length
   }
 
-  /** @param asked What `loginAt` said when the caller asked. */
+  /** @param asked The result of `loginAt` at the call. */
   got(owner: Owner, token: string, asked: string | undefined): void {
     const login = this.#service.loginOf(token)
     if (asked !== undefined && login !== asked)
       this.#fail('R10', `a caller of ${owner.name} asked in the login ${asked}, and gets ${token} of ${login}`)
   }
 
-  /** A caller who asked after the last act was told that a login is required. */
+  /** A caller after the last act got the error that a login is required. */
   isRefused(owner: Owner): void {
     if (this.#keeps(owner)) this.#fail('kept login', `a caller of ${owner.name} is told that a login is required`)
   }
 
   hears(owner: Owner, { login, by }: LoginEvents['loginChanged']): void {
-    // What it does itself a manager tells a little later: then the next act may have begun.
+    // A manager reports its own acts a little later, when the next act may have begun.
     if (by === 'here') return
     if (this.#keeps(owner)) this.#fail('kept login', `${owner.name} hears ${login}, ${by}`)
     this.#of(owner).now = undefined
@@ -152,7 +152,7 @@ export class ActRules {
       this.#fail('own login', `${owner.name} has logged out (revoked: ${isRevoked}), and the pair of ${token} is good`)
   }
 
-  /** The access token that the owner gave before its last act. */
+  /** The access token that the owner returned before its last act. */
   tokenBefore(owner: Owner): string | undefined {
     return this.#of(owner).acts.at(-1)?.token
   }
@@ -216,7 +216,7 @@ export class ActRules {
     else reach(login === this.#nameOf(last.root) ? 'an act: its login' : 'an act: a later login elsewhere')
   }
 
-  /** Whether nothing has ended the login that the owner has since its last act. */
+  /** Whether the login that the owner has since its last act is still in force. */
   #keeps(owner: Owner): boolean {
     const last = this.#of(owner).acts.at(-1)
     if (last?.root === undefined || this.#isLost || this.#mayEnd || this.#service.refusedRoots.size > 0) return false
@@ -227,13 +227,13 @@ export class ActRules {
   /** An owner has renewed, or has stored again, what was stored before. */
   #overwrites(owner: Owner, old: string | undefined, root: string): void {
     const [before, after] = [this.#nameOf(old), this.#nameOf(root)]
-    // After a loss, whoever has seen the later login writes it back (R11).
+    // After a loss, an owner that has seen the later login writes it back (R11).
     const isLater = (this.#stored.get(root)?.at ?? 0) > (this.#stored.get(old ?? '')?.at ?? Infinity)
     if (before !== undefined && before !== after && !this.#isRestored && !(this.#isLost && isLater))
       this.#fail('own login', `${owner.name} writes tokens of ${after} over the login ${before}`)
   }
 
-  /** A `clear` of this owner has taken the tokens of a login out of the record. */
+  /** A `clear` of this owner has removed the tokens of a login from the record. */
   #erases(owner: Owner, root: string): void {
     const { acts } = this.#of(owner)
     const login = this.#nameOf(root)

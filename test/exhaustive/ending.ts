@@ -1,9 +1,9 @@
 import type { Owner, Told, Wish } from './owner.ts'
 import type { World } from './world.ts'
 
-/** Judges the end of a run: each caller knows how its wish ended, and when all is well again, each caller gets what it wishes. */
+/** Judges the end of a run: each caller knows how its wish ended, and when all is well again, each caller gets its wish. */
 export async function judgeEnd(world: World): Promise<void> {
-  // The owner that a fault may have happened to comes last: it knows more than the others.
+  // The owner that a fault may have affected comes last: it knows more than the others.
   const living = world.owners.filter((owner) => !owner.isCrashed).reverse()
   for (const owner of living) {
     for (const told of owner.told) world.watch.judge(owner, told)
@@ -21,14 +21,14 @@ export async function judgeEnd(world: World): Promise<void> {
 async function judgeLogin(world: World, living: readonly Owner[]): Promise<void> {
   const [first] = living
   if (!first) return
-  // An owner that meets a loss only now gives the others time to write back what they have seen (R11).
+  // An owner that notices a loss only now gives the others time to write back what they have seen (R11).
   for (const owner of living) await grants(world, owner, 'get', 'ERR_LOGIN_REQUIRED', 'ERR_STORE_UNAVAILABLE')
   await world.calm(5 * 60_000)
   const access = await grants(world, first, 'login')
   await world.calm(2_000)
   const calls = world.calls.service
   for (const owner of living) {
-    // A caller who asks before its owner has found the login belongs to the login before (R10).
+    // A caller that comes before its owner has found the login belongs to the previous login (R10).
     const first = await grants(world, owner, 'get', 'ERR_LOGIN_REQUIRED')
     const token = first ?? (await grants(world, owner, 'get'))
     if (token !== access || world.calls.service > calls)
@@ -55,7 +55,7 @@ async function asks(world: World, owner: Owner, wish: Wish): Promise<Told | unde
   return told
 }
 
-/** @param mayFail The codes of errors that are no failure. @returns The token. */
+/** @param mayFail The codes of acceptable errors. @returns The token. */
 async function grants(world: World, owner: Owner, wish: Wish, ...mayFail: string[]): Promise<string | undefined> {
   const told = await asks(world, owner, wish)
   const { token, error } = told ?? {}

@@ -17,7 +17,7 @@ describe('given owners that share a record in a register (docs/evidence/protocol
     },
   )
 
-  it('when all of these are searched, then every rule, fate and answer of a lease was reached', async () => {
+  it('when all of these are searched, then every rule, fate and result of a lease was reached', async () => {
     const reached = new Set((await exploring).flatMap((found) => found.reached))
     expect(PLACES.filter((place) => !reached.has(place))).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** @returns A short text that stands for a long one. With 106 bits, no two states of a search get the same text. */
+/** @returns A short text that represents a long one. With 106 bits, no two states of a search get the same text. */
 export function hashOf(text: string): string {
   return half(text, 0x9e3779b9) + half(text, 0x85ebca6b)
 }

@@ -5,11 +5,11 @@ interface Obtain {
   readonly owner: string
   /** Whether the owner made the obtain without the store. */
   readonly isPrivate: boolean
-  /** Index of the last stored pair of which the record can know that this obtain ended its session. */
+  /** Index of the last stored token set of which the record can know that this obtain ended its session. */
   marksUpTo: number
   isSettled: boolean
   isGivenUp: boolean
-  /** The service acted on the obtain after its owner had given up. */
+  /** The service acted on the obtain after its owner had timed out. */
   isLate: boolean
 }
 
@@ -29,7 +29,7 @@ export class Knowledge {
     return this.#stored.has(refreshToken)
   }
 
-  /** Unless the obtain is private, the record holds its lease. If the lease expires, the next pair is marked. */
+  /** Unless the obtain is private, the record holds its lease. If the lease expires, the next token set is marked. */
   begins(id: string, owner: string, isPrivate: boolean): void {
     const marksUpTo = isPrivate ? -1 : this.#stored.size
     this.#obtains.set(id, { owner, isPrivate, marksUpTo, isSettled: false, isGivenUp: false, isLate: false })
@@ -45,7 +45,7 @@ export class Knowledge {
     if (obtain?.isGivenUp) obtain.isLate = true
   }
 
-  /** The pair of the obtain is stored, or a later pair is. The record can mark that pair, and the token set of an open claim. */
+  /** The token set of the obtain is stored, or a later one is. The record can mark that token set, and the one of a pending lease. */
   settles(id: string): void {
     const obtain = this.#obtains.get(id)
     if (!obtain) return
@@ -58,7 +58,7 @@ export class Knowledge {
     this.#adopted.add(refreshToken)
   }
 
-  /** The record is lost, with all that it knows. */
+  /** The record is lost, with all its knowledge. */
   isLost(): void {
     this.#told.clear()
     for (const obtain of this.#obtains.values()) obtain.marksUpTo = -1
@@ -70,7 +70,7 @@ export class Knowledge {
 
   /**
    * An owner finds the record marked, or marks it. Now the record knows of the private obtains of that owner: the
-   * stored pair is marked, and the next one.
+   * stored token set is marked, and the next one.
    */
   learns(owner: string, state: RecordState | undefined): void {
     const isMarked = state?.overlaps === true && state.pair?.overlapped !== false
@@ -89,7 +89,7 @@ export class Knowledge {
   #knows(obtain: Obtain, owner: string, refreshToken: string): boolean {
     const index = [...this.#stored].indexOf(refreshToken)
     if (obtain.isLate) return false
-    // The obtain had ended when the login was stored. Perhaps it ended even before the login: the record cannot know.
+    // The obtain had ended when the login was stored. It may have ended even before the login: the record cannot know.
     if (obtain.isSettled && this.#adopted.has(refreshToken) && index >= obtain.marksUpTo) return false
     if (!obtain.isPrivate) return index <= obtain.marksUpTo
     return obtain.owner === owner || index <= (this.#told.get(obtain.owner) ?? -1)

@@ -4,11 +4,11 @@ import type { Scope } from './scope.ts'
 import type { TokenService } from './token-service.ts'
 import type { Presentation } from './watch.ts'
 
-/** The first rest after a renewal that gave up, ms. */
+/** The first cool-down after a failed renewal, ms. */
 const REST_MS = 5_000
-/** Between the first presentation whose answer is missing and the next one, ms. */
+/** Between the first presentation without a response and the next one, ms. */
 const PAUSE_MS = 1_000
-/** An owner that waits for a login may be told of it this much later, ms. */
+/** An owner that waits for a login may be notified of it this much later, ms. */
 const LOOK_MS = 2_000
 /** Presentations of one renewal. */
 const MOST = 3
@@ -52,7 +52,7 @@ export class LoginRules {
     const last = earlier.at(-1)
     if (!last) return
     const how = `${owner.name} presents again what ${last.owner} presented (${last.ending})`
-    // An older record tells of earlier claims only, so nobody can know. What stood there was used up, and the service says so.
+    // An older record has earlier leases only, so no owner can know. Its refresh token was used, and the service says so.
     const isExcused = this.#isLost || isStepped
     const isUsed = last.isSettled === true
     if (isUsed && !isExcused) this.#fail(how)
@@ -74,7 +74,7 @@ export class LoginRules {
     if (!last.wasDoubted && now - last.at < PAUSE_MS) this.#fail(`${how}, after ${now - last.at} ms`)
   }
 
-  /** An owner was told that a login is required. */
+  /** An owner was notified that a login is required. */
   ended({ name, wasFrozen, troubles }: Owner, now: number, reason: string | undefined): void {
     reach(`a login ends: ${reason}`)
     const isOver = this.#scope.owners.flat().includes('days')
@@ -85,7 +85,7 @@ export class LoginRules {
       'none-yet':
         this.#begunAt === Infinity || now - this.#begunAt < LOOK_MS || this.#isLost || wasFrozen || troubles > 0,
       'logged-out': this.#isLoggedOut || this.#logins > 1,
-      // The register may drop the record a day after the end of its refresh token.
+      // The register may drop the record a day after the expiry of its refresh token.
       lost: this.#isLost || isOver,
       expired: isOver,
     }

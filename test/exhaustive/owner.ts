@@ -15,22 +15,22 @@ import { hashOf } from './hash.ts'
 import type { Watch } from './watch.ts'
 
 /**
- * One wish of the callers of an owner. due: after 50 s, when the token is due, a caller asks, and the renewal ends ·
+ * One wish of the callers of an owner. due: after 50 s, when the token is due, a caller needs it, and the renewal ends ·
  * later: a get, after the pause of an owner that waits for a login · login: a user logs in, and the owner adopts the
- * tokens; the service may name the user · logout, reset · look: into the record, as a page does that follows its login · request: it is sent, and
- * the API rejects its token, as an attachment sees it · ended: a get, when the access token no longer serves · days: a get, after more than a day and
- * the life of a refresh token.
+ * tokens; the service may name the user · logout, reset · look: a check of the record, as by a page that follows its login · request: it is sent, and
+ * the API rejects its token, as an attachment sees it · ended: a get, when the access token has expired · days: a get, after more than a day and
+ * the lifetime of a refresh token.
  */
 export type Wish =
   Login | 'get' | 'renew' | 'due' | 'later' | 'logout' | 'reset' | 'look' | 'request' | 'ended' | 'days'
 type Login = 'login' | 'login ann' | 'login bob'
-/** What is done at an owner in one turn, each beside the others: nothing waits for the end of what was done before. */
+/** What an owner does in one turn, concurrently: nothing waits for the end of what was done before. */
 export type Act = Wish | `${Wish}+${Wish}` | `${Wish}+${Wish}+${Wish}`
 
 export const MAX_WAIT_MS = 8_000
 /** With this limit, the lease of an exchange expires after 1 500 ms. */
 export const EXCHANGE_MS = 1_000
-/** After this time, a lease no longer keeps other owners from the next one. */
+/** After this time, a lease no longer blocks other owners. */
 export const CLAIM_MS = EXCHANGE_MS * 1.5
 const COMMAND_MS = 100
 const UNTIL_MS: Partial<Record<Wish, number>> = { due: 50_000, later: 1_500, ended: 61_000, days: 26 * 3_600_000 }
@@ -47,9 +47,9 @@ export interface Told {
   endedAt?: number
   token?: string | undefined
   error?: string
-  /** The login in which the caller asked, as far as anybody can know. */
+  /** The login of the caller at the call, as far as that can be known. */
   readonly login?: string | undefined
-  /** How many logins and logouts the owner had been told when the caller asked. */
+  /** How many logins and logouts the owner had received at the call. */
   readonly acts?: number
 }
 
@@ -69,22 +69,22 @@ export interface Surroundings {
   readonly onUnavailable: 'private' | 'fail'
 }
 
-/** A granted claim. `isUsed`: its one exchange has begun. */
+/** A granted lease. `isUsed`: its one exchange has begun. */
 export interface Grant extends Lease {
   readonly askedAt: number
   isUsed: boolean
 }
 
 /**
- * A process: a real token manager on the real shared store. What it does depends only on what it was told, and when. So
- * `story`, a hash of all that, stands for its state.
+ * A process: a real token manager on the real shared store. What it does depends only on what it has received, and when. So
+ * `story`, a hash of all that, represents its state.
  */
 export class Owner {
   readonly name: string
   readonly tokens: LoginManager
   readonly time: () => number
   readonly told: Told[] = []
-  /** Replies that came while the owner was frozen. */
+  /** Replies that arrived while the owner was frozen. */
   readonly unread: { readonly text: string; readonly deliver: () => void }[] = []
   story = ''
   isCrashed = false
@@ -97,16 +97,16 @@ export class Owner {
   grant: Grant | undefined
   /** The id of the last message of the owner to the service. */
   exchange = ''
-  /** The tokens that the store gave last: their version, and their login. */
+  /** The tokens that the store returned last: their version, and their login. */
   offered: Offered = { version: 0, login: undefined }
-  /** Those that the owner serves. */
+  /** The tokens that the owner returns. */
   held: Offered = { version: 0, login: undefined }
-  /** How many steps of the store the process has had answers to. */
+  /** The number of store steps to which the process has had responses. */
   answered = 0
-  /** How many random UUIDs the owner has drawn. */
+  /** The number of random UUIDs that the owner has drawn. */
   drawn = 0
   sent = 0
-  /** How many exchanges and logins the owner has made. */
+  /** The number of exchanges and logins of the owner. */
   exchanges = 0
   #timers: Timer[] = []
   #onReset: () => void = () => undefined
@@ -133,7 +133,7 @@ export class Owner {
     this.#sleptMs = sleptMs
     const clock: Clock = {
       monotonicNow: () => 1_000 + time(),
-      // No two clocks agree, and nothing may depend on what they show (I15).
+      // No two clocks agree, and nothing may depend on their readings (I15).
       wallNow: () => Date.UTC(2020 + index, 5, 5) + time() + sleptMs(),
       setTimer: (callback, delayMs) => this.#setTimer(callback, delayMs),
     }
@@ -158,13 +158,13 @@ export class Owner {
     return !this.isCrashed && !this.isFrozen && this.#acts.length > 0
   }
 
-  /** The access token that callers get now, if asking for it starts nothing. */
+  /** The access token that callers get now, if a call starts nothing. */
   get given(): string | undefined {
     const { phase, renewing } = this.tokens.status()
     return phase === 'fresh' || (phase === 'due' && renewing) ? this.tokens.peekAccessToken() : undefined
   }
 
-  /** Whether something has happened to the owner after which a step may leave more behind than its answer. */
+  /** Whether the owner had a fault after which a step may have more effects than its response. */
   get hasTrouble(): boolean {
     return this.troubles > 0 || this.isFrozen || this.wasFrozen || this.#isLoggingIn
   }
@@ -184,7 +184,7 @@ export class Owner {
     return this.#timers.reduce((at, timer) => Math.min(at, timer.at), Infinity)
   }
 
-  /** Takes the next timer that is due now. */
+  /** Removes and returns the next timer that is due now. */
   takeTimer(): (() => void) | undefined {
     const at = this.nextTimerAt
     if (at > this.time()) return undefined
@@ -245,12 +245,12 @@ export class Owner {
     return ['fresh', 'due'].includes(this.tokens.status().phase)
   }
 
-  /** Whether a caller wants another token in any case: the API has rejected the one that is there, or `renew()` was called. */
+  /** Whether a caller requires another token in any case: the API has rejected the current one, or `renew()` was called. */
   get isForced(): boolean {
     return this.told.some(({ wish, endedAt }) => ['renew', 'request'].includes(wish) && endedAt === undefined)
   }
 
-  /** As an attachment sends a request that meets a 401 (R10). */
+  // As an attachment sends a request that receives a 401 (R10).
   async #request(): Promise<void> {
     const internals = this.#internals
     const begun = internals.currentGeneration?.() ?? 0
@@ -294,7 +294,7 @@ export class Owner {
   #renewedBehind(): Promise<void> {
     return new Promise((resolve) => {
       for (const event of ['renewed', 'renewalFailed'] as const) this.tokens.on(event, () => resolve())
-      // An outdated renewal reports its end to nobody.
+      // An outdated renewal reports its end to no caller.
       this.#onReset = resolve
       this.tokens.peekAccessToken()
     })

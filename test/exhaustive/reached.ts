@@ -1,16 +1,16 @@
 const reached = new Set<string>()
 
-/** Notes that the search has come to a place that it must come to. */
+/** Records that the search has reached a required place. */
 export function reach(place: string): void {
   reached.add(place)
 }
 
-/** @returns The places to which the search has come, in alphabetical order. */
+/** @returns The places that the search has reached, in alphabetical order. */
 export function reachedPlaces(): string[] {
   return [...reached].sort()
 }
 
-/** The scopes together must come to each of these places, or what they do not find proves nothing. */
+/** The scopes together must reach each of these places, or finding no violation proves nothing. */
 export const PLACES: readonly string[] = [
   ...['claim busy', 'claim cooling', 'claim granted', 'claim newer'],
   ...['fate counted', 'fate dead', 'fate doubtful', 'fate keep'],

@@ -3,10 +3,10 @@ import type { RegisterReading } from '../../src/store/index.ts'
 import { hashOf } from './hash.ts'
 import { reach } from './reached.ts'
 
-/** What the clock of the register shows when a run begins. The clocks of the owners show other times. */
+/** The reading of the register's clock at the start of a run. The clocks of the owners have other readings. */
 const BEGUN_AT = Date.UTC(2026, 0, 1)
 
-/** How long a loss takes. In fewer ms than there were claims, fences would start again at values that were in use. */
+/** How long a loss takes. In fewer ms than there were leases, fences would start again at values that were in use. */
 const LOSS_MS = 20
 
 export interface Replace {
@@ -17,7 +17,7 @@ export interface Replace {
   readonly epoch: string | undefined
 }
 
-/** The register that all owners share: one key, a clock of its own, and the faults that can happen to it. */
+/** The register that all owners share: one key, its own clock, and the faults that can happen to it. */
 export class Register {
   text: string | undefined
   state: RecordState | undefined
@@ -71,14 +71,14 @@ export class Register {
     if (!takesNoTime) this.#offsetMs += LOSS_MS
   }
 
-  /** An older text comes back, as from a snapshot. A register that tells its epoch then tells a new one. */
+  /** An older text is restored, as from a snapshot. A register that reports its epoch then reports a new one. */
   restore(index: number): void {
     this.#set(this.past[index])
     this.#epoch += 1
     this.#offsetMs += LOSS_MS
   }
 
-  /** Nothing is lost, but nobody can know that. */
+  /** Nothing is lost, but no owner can know that. */
   restart(): void {
     this.#epoch += 1
   }
@@ -91,7 +91,7 @@ export class Register {
     return `${this.#hash} ${this.#epoch} ${this.#offsetMs}`
   }
 
-  /** Stands for all older texts: one of them may still come back. */
+  /** Represents all older texts: one of them may still be restored. */
   get pastKey(): string {
     return this.#pastHash
   }

@@ -4,14 +4,14 @@ import { explored } from './explored.ts'
 
 const FALSE_ALARM = /^I7: [AB] reports theft where there is none/
 
-describe('given an owner without the store that cannot tell it (docs/evidence/protocol.md, known limits)', () => {
+describe('given an owner without the store that cannot notify it (docs/evidence/protocol.md, known limits)', () => {
   it('when another owner then refreshes, then it reports theft where there is none', async () => {
     const [found] = await explored('--scope', 'an owner without the store, its limit')
     expect(found!.violation?.what).toMatch(FALSE_ALARM)
   })
 })
 
-describe('given a register that does not tell its epoch (docs/evidence/protocol.md, known limits)', () => {
+describe('given a register that does not report its epoch (docs/evidence/protocol.md, known limits)', () => {
   it('when an older record is restored, then an owner that starts presents a used refresh token', async () => {
     const [found] = await explored('--scope', '2 owners without an epoch, its limit')
     expect(found!.violation?.what).toMatch(/^I1: B presents a refresh token again that A presented/)
@@ -102,7 +102,7 @@ describe('given the protocol without one of its rules', () => {
       /^R8: B presents again what A presented \(accepted\), whose claim stands/,
     ],
     ['grace', 'a grace and a crash', /^I1: B presents a refresh token again that A presented/],
-  ])('when that is %s, then the explorer finds what goes wrong (%s)', async (rule, scope, violation) => {
+  ])('when that is %s, then the explorer finds the violation (%s)', async (rule, scope, violation) => {
     const [found] = await explored('--scope', scope, '--without', rule)
     expect(found!.violation?.what).toMatch(violation)
   })

@@ -3,10 +3,10 @@ import type { Act, Wish } from './owner.ts'
 /**
  * - `lost`: a message is lost before or after it acts, and its sender learns at once that the connection broke.
  * - `outage`: all messages of an owner to the register are lost until one is not.
- * - `late`: a message acts, or its reply comes, at any later time or never.
+ * - `late`: a message acts, or its reply arrives, at any later time or never.
  * - `twice`: a message acts a second time, at any later time.
  * - `crash`, `freeze`, `reset`: of an owner.
- * - `throttled`, `failed`, `odd`: the service returns 429; or 503, with or without having acted; or 400 in words that nobody knows.
+ * - `throttled`, `failed`, `odd`: the service returns 429; or 503, with or without having acted; or 400 with an unknown error.
  * - `flush`, `restore`, `restart`, `step`: of the register. `restart` loses nothing, but the epoch is another one.
  * - `jump`: of the machine on which all owners and the register run: it sleeps for an hour, or its wall clock is set ahead.
  */
@@ -29,9 +29,9 @@ export type Fault =
 
 export interface Scope {
   readonly name: string
-  /** What the callers of each owner wish. */
+  /** The wishes of each owner's callers. */
   readonly owners: readonly (readonly Wish[])[]
-  /** What users do at each owner beside that, in this order, each at any time. */
+  /** What users do at each owner besides that, in this order, each at any time. */
   readonly acts?: readonly (readonly Act[])[]
   /** How often each fault may happen in one run. */
   readonly faults: Partial<Readonly<Record<Fault, number>>>
@@ -39,14 +39,14 @@ export interface Scope {
   readonly most: number
   /** An obtain ends the sessions of earlier obtains. */
   readonly obtainEnds?: boolean
-  /** The register tells its epoch. Default true. */
+  /** The register reports its epoch. Default true. */
   readonly epochs?: boolean
   /** A flush takes no time at all. */
   readonly sameInstant?: boolean
   readonly onUnavailable?: 'private' | 'fail'
-  /** Nobody can obtain: `login` of the source is `person`. */
+  /** Only a user can obtain: `login` of the source is `person`. */
   readonly grant?: 'login'
-  /** How long the service accepts a used refresh token. The source says so. */
+  /** How long the service accepts a used refresh token, as the source declares. */
   readonly graceMs?: number
   /** False: the known limits of owners without the store (docs/evidence/protocol.md) count as violations, too. */
   readonly hasLimits?: boolean

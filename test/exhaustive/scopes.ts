@@ -12,7 +12,7 @@ const NO_RESET: Faults = {
   ...{ flush: 1, restore: 1, step: 1 },
 }
 const LOGIN = { grant: 'login' } as const
-/** Two owners of a login, whose access token ends. */
+/** Two owners of a login, whose access token expires. */
 const TWO_ENDED: Pick<Scope, 'owners' | 'grant'> = {
   owners: [
     ['login', 'due', 'ended'],
@@ -20,7 +20,7 @@ const TWO_ENDED: Pick<Scope, 'owners' | 'grant'> = {
   ],
   ...LOGIN,
 }
-/** Logins, and nothing goes wrong. */
+/** Logins without faults. */
 const CALM = { faults: {}, most: 0, ...LOGIN } as const
 const REQUEST: readonly Wish[] = ['login', 'request']
 /** An obtain ends earlier sessions at the service, and no owner makes exchanges without the store. */
@@ -63,7 +63,7 @@ const LOGINS: readonly Scope[] = [
   { name: 'a request and a logout', owners: [REQUEST, ['get', 'reset', 'login']], faults: {}, most: 0, ...LOGIN },
 ]
 
-/** Acts mean what they meant at their call (`act-rules.ts`), whatever was asked of the record before and answers late. */
+/** Acts mean what they meant at their call (`act-rules.ts`), whatever was requested of the record before and responds late. */
 const ACTS: readonly Scope[] = [
   { name: 'a look and a login', owners: [[], ['login']], acts: [['look', 'login'], []], ...CALM },
   {
@@ -104,7 +104,7 @@ const ACTS: readonly Scope[] = [
     name: 'logouts and a login during a renewal',
     owners: [['login', 'renew']],
     acts: [['logout', 'login', 'logout']],
-    // The refresh is on its way.
+    // The refresh is in transit.
     begins: ['go A1', 'go A2', 'go A3', 'go A4'],
     ...CALM,
   },
@@ -122,7 +122,7 @@ const ACTS: readonly Scope[] = [
     name: 'a refresh, a loss, a clock set back and a login',
     owners: [['login', 'renew'], []],
     acts: [[], ['login']],
-    // The refresh is on its way.
+    // The refresh is in transit.
     begins: ['go A1', 'go A2', 'go A3', 'go A4'],
     faults: { flush: 1, step: 1 },
     most: 2,
@@ -184,7 +184,7 @@ export const SMALL_SCOPES: readonly Scope[] = [
     faults: { outage: 1 },
     most: 1,
     obtainEnds: true,
-    // The first owner cannot reach the store. When it can again, it tells the record of its obtain, which is on its way.
+    // The first owner cannot reach the store. When it can again, it notifies the record of its obtain, which is in transit.
     begins: ['outage A', 'go A2', 'go A4'],
   },
   {
@@ -241,7 +241,7 @@ export const SMALL_SCOPES: readonly Scope[] = [
     faults: { lost: 1, restore: 1 },
     most: 2,
     // The second owner obtains. Then the register stores the login, and its owner does not know. The second owner presents its refresh token, and the record
-    // from before the login comes back.
+    // from before the login is restored.
     begins: [
       ...['go B1', 'go B2', 'go B3', 'go B4', 'go A1', 'lost-after A2'],
       ...['go B5', 'go B6', 'go B7', 'go B8', 'restore A3 1'],

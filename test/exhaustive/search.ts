@@ -14,12 +14,12 @@ export interface Found {
   readonly ends: number
   /** Distinct records that a run left in the register. */
   readonly records: number
-  /** Stands for the set of these records. */
+  /** Represents the set of these records. */
   readonly recordsHash: string
   readonly seconds: number
   /** The search stopped before it had tried everything. */
   readonly isCut: boolean
-  /** Where the search has been (`reached.ts`). */
+  /** The places that the search has reached (`reached.ts`). */
   readonly reached: readonly string[]
   readonly violation?: { readonly what: string; readonly schedule: readonly string[] }
 }
@@ -30,9 +30,9 @@ interface Branch {
 }
 
 /**
- * Tries every order of events, depth first. Each run begins anew, follows a list of choices, and then always takes the
+ * Tries every order of events, depth first. Each run starts over, follows a list of choices, and then always takes the
  * first choice. The next run replaces the last choice that has an alternative. No choice in a state is followed twice: a state that is
- * met again, after another action, may have a few choices more.
+ * reached again, after another action, may have a few more choices.
  */
 export async function explore(scope: Scope, limit = Infinity, endAt = Infinity): Promise<Found> {
   const begun = performance.now()

@@ -8,7 +8,7 @@ interface Session {
   readonly issuedAt: number
   /** The login or the obtain from which the session descends. */
   readonly root: string
-  /** The person, if the service names it. */
+  /** The user, if the service names one. */
   readonly person: string | undefined
   refresh: 'live' | 'spent' | 'ended'
   spentAt?: number
@@ -22,7 +22,7 @@ export class TokenService {
   readonly #sessions = new Map<string, Session>()
   /** Whether an obtain ends all earlier sessions of the account. */
   readonly #obtainEnds: boolean
-  /** How long the service accepts a refresh token that was used. */
+  /** How long the service accepts a used refresh token. */
   readonly #graceMs: number
   /** The logins of which the service has rejected a refresh token. */
   readonly refusedRoots = new Set<string>()
@@ -42,12 +42,12 @@ export class TokenService {
     return this.#issue(name, name, now)
   }
 
-  /** A person logs in, independently of what owners do. */
+  /** A user logs in, independently of what owners do. */
   login(name: string, now: number, person: string | undefined): TokenGrant {
     return this.#issue(name, name, now, person)
   }
 
-  /** This refresh token is not wanted any more (RFC 7009). */
+  /** This refresh token is no longer needed (RFC 7009). */
   revoke(refreshToken: string): void {
     const session = this.#sessions.get(refreshToken)
     if (session) session.refresh = 'ended'
@@ -76,7 +76,7 @@ export class TokenService {
     return this.#sessionOf(access)?.root
   }
 
-  /** @returns Whose login an access token belongs to. A person whom the service names is always the same one. */
+  /** @returns Whose login an access token belongs to. A named user is always the same one. */
   loginOf(access: string): string | undefined {
     const session = this.#sessionOf(access)
     return session?.person ?? session?.root
@@ -92,7 +92,7 @@ export class TokenService {
     return this.#sessionOf(access)?.refresh === 'live'
   }
 
-  /** @returns How long an access token lives; undefined if it was never issued, or its session has ended. */
+  /** @returns The lifetime of an access token; undefined if it was never issued, or its session has ended. */
   remainingMs(access: string, now: number): number | undefined {
     for (const session of this.#sessions.values())
       if (session.access === access && session.refresh !== 'ended') return session.issuedAt + ACCESS_MS - now
@@ -148,12 +148,12 @@ export function failed(): TokenError {
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'answered 503', { status: 503, outcome: 'unknown-5xx' })
 }
 
-/** Words that nobody knows: they say nothing of the refresh token. */
+/** An unknown error: it says nothing about the refresh token. */
 export function odd(): TokenError {
   return new TokenError('ERR_TOKEN_REQUEST', 'answered 400', { status: 400, outcome: 'rejected' })
 }
 
-/** The connection broke, so nobody knows whether the service has acted. */
+/** The connection broke, so it is unknown whether the service has acted. */
 export function cut(): TokenError {
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'connection reset', { outcome: 'unknown' })
 }

@@ -7,7 +7,7 @@ interface Sent {
   readonly sentAt: number
 }
 
-/** What was known of an owner before it was told what the register holds. */
+/** What was known of an owner before it received the content of the register. */
 interface Mark {
   readonly story: string
   readonly sent: number
@@ -23,20 +23,20 @@ interface Attempt extends Mark {
 
 /**
  * The reduction of the search. An owner reads, and its replace finds that another owner was faster. Then it reads again, and has forgotten what it had
- * read: its state is the one before, but for the number of attempts, which never comes near its limit here. So its story goes back, too. Without that,
- * each order of such attempts would count as a state of its own.
+ * read: its state is the previous one, except for the number of attempts, which never comes near its limit here. So its story goes back, too. Without
+ * that, each order of such attempts would count as a separate state.
  */
 export class VainAttempts {
   readonly #attempts = new Map<Owner, Attempt>()
 
-  /** Before an owner is told an answer. `others`: what else of it is on its way. */
+  /** Before an owner receives a response. `others`: its other messages in transit. */
   before(owner: Owner, { id, what, sentAt }: Sent, others: number): Mark | undefined {
     const isLatest = id === `${owner.name}${owner.sent}` && sentAt === owner.time()
     if (what !== 'read' || others > 0 || !isLatest || owner.hasTrouble) return undefined
     return { story: owner.story, sent: owner.sent, drawn: owner.drawn, timers: owner.timers, at: owner.time() }
   }
 
-  /** After that. `sent`: what of the owner is on its way now. */
+  /** After that. `sent`: the messages of the owner in transit now. */
   after(owner: Owner, mark: Mark | undefined, sent: readonly Sent[]): void {
     this.#attempts.delete(owner)
     const [replace] = sent
@@ -45,7 +45,7 @@ export class VainAttempts {
     this.#attempts.set(owner, { ...mark, replaceId: replace.id, storyAfter: owner.story })
   }
 
-  /** @returns The attempt that was in vain, if the replace `id` belongs to it and the owner was told nothing since. The owner now forgets it. */
+  /** @returns The vain attempt, if the replace `id` belongs to it and the owner received nothing since. The owner now forgets it. */
   forgotten(owner: Owner, id: string): Attempt | undefined {
     const attempt = this.#attempts.get(owner)
     if (attempt?.replaceId !== id || attempt.storyAfter !== owner.story || attempt.at !== owner.time()) return undefined

@@ -19,11 +19,11 @@ export interface Presentation {
   /** The record held it in doubt. */
   readonly wasDoubted: boolean
   ending: Ending
-  /** The record knows that the refresh token is used up: the owner has told. */
+  /** The record knows that the refresh token is spent: the owner has reported it. */
   isSettled?: boolean
 }
 
-/** Finds what must never happen. Judges from outside: what owners ask, what they are answered, what the register holds. */
+/** Finds what must never happen. Judges from outside: what owners request, what they receive, what the register holds. */
 export class Watch {
   /** The first violation. */
   violation: string | undefined
@@ -31,22 +31,22 @@ export class Watch {
   readonly #time: () => number
   /** The presentations by refresh token. */
   readonly #presentations = new Map<string, Presentation[]>()
-  /** Fences of the token sets that stood in the register, by access token. */
+  /** Fences of the token sets that were in the register, by access token. */
   readonly #stored = new Map<string, number>()
   readonly #scope: Scope
   /** What the record can know, if an obtain ends earlier sessions. */
   readonly knowledge = new Knowledge()
   /** The refresh token that each owner presented last. */
   readonly #presented = new Map<string, string>()
-  /** Refused refresh tokens whose rejection the record could not explain. */
+  /** Rejected refresh tokens whose rejection the record could not explain. */
   readonly #unexplained = new Set<string>()
   readonly #explained = new Set<string>()
   /** Logins and obtains whose token sets were stored, and those of them that a `clear` or an `adopt` has ended. */
   readonly #roots = new Set<string>()
   readonly #endedRoots = new Set<string>()
-  /** By its fingerprint: whether what the owner that suspects it told the record may have been lost. */
+  /** By its fingerprint: whether the report of the owner that suspects it may have been lost. */
   readonly #suspected = new Map<string, boolean>()
-  /** `clear` has forgotten the claims of all fences up to this one. */
+  /** `clear` has forgotten the leases of all fences up to this one. */
   #clearedFence = 0
   /** Whether the clock of the register was stepped. */
   isStepped = false
@@ -76,7 +76,7 @@ export class Watch {
       const isExcused = this.#scope.hasLimits !== false && this.#unexplained.has(this.#presented.get(name) ?? '')
       if ((evidence === 'unexplained' || severity === 'high') && !isExcused)
         this.fail('I7', `${name} reports theft where there is none (${evidence}, ${severity})`)
-      // What the first owner told the record may have been lost.
+      // The first owner's report to the record may have been lost.
       if (this.#suspected.get(fingerprint) === false)
         this.fail('I7', `a second suspicion of one refresh token, by ${name}`)
       this.#suspected.set(fingerprint, owner.troubles > 0)
@@ -92,7 +92,7 @@ export class Watch {
       tokens.on(event, () => undefined)
   }
 
-  /** The record is lost, with all that it knows. */
+  /** The record is lost, with all its knowledge. */
   isLost(how: 'flush' | 'restore'): void {
     this.#isRestored ||= how === 'restore'
     this.knowledge.isLost()
@@ -118,7 +118,7 @@ export class Watch {
     this.#login?.begins()
   }
 
-  /** An owner is told to do this, now. @param token The access token of a login. @returns notes that it has been done */
+  /** An owner receives this command now. @param token The access token of a login. @returns a function that records its success */
   acts(owner: Owner, kind: 'login' | 'logout' | 'reset', token?: string): (isRevoked?: boolean) => void {
     if (kind !== 'login') this.#login?.isLoggedOut()
     const end = this.#acts?.begins(owner, kind, token)
@@ -135,17 +135,17 @@ export class Watch {
 
   /** The tokens of a login are stored. */
   adopted(owner: Owner, tokens: StoredTokens): void {
-    // The manager serves the tokens that it was given, and not these.
+    // The manager uses the tokens that it has received, and not these.
     owner.offered = { version: tokens.version, login: this.#service.loginOf(tokens.accessToken) }
     owner.held = owner.offered
   }
 
-  /** Something has happened to the owner. */
+  /** The owner had a fault. */
   sees(owner: Owner): void {
     this.#acts?.sees(owner, owner.given, owner.tokens.status().login)
   }
 
-  /** A caller asks. */
+  /** A caller needs a token. */
   asks(owner: Owner): Pick<Told, 'login' | 'acts'> {
     return this.#acts ? { login: this.#acts.loginAt(owner), acts: this.#acts.actsOf(owner) } : {}
   }
@@ -154,7 +154,7 @@ export class Watch {
     if (token !== undefined) this.#acts?.got(owner, token, login)
   }
 
-  /** A caller was told that a login is required. */
+  /** A caller got the error that a login is required. */
   loginEnded(owner: Owner, told: Told, reason: string | undefined): void {
     if (told.acts === this.#acts?.actsOf(owner)) this.#acts?.isRefused(owner)
     this.#login?.ended(owner, this.#time(), reason)
@@ -167,13 +167,13 @@ export class Watch {
     this.#believes(owner, found.tokens)
   }
 
-  /** After a loss versions begin again: only those of one login can be compared. */
+  /** After a loss versions start over: only those of one login can be compared. */
   #isNewer({ name, held }: Owner, seenVersion: number, { version, accessToken }: StoredTokens): void {
     const isSame = held.login === undefined || held.login === this.#service.loginOf(accessToken)
     if (version <= seenVersion && isSame) this.fail('I4', `${name} has seen ${seenVersion}, and adopts ${version}`)
   }
 
-  /** A request met a 401. @param next The token of its replay; undefined: its login has ended, and it is not replayed. */
+  /** A request received a 401. @param next The token of its replay; undefined: its login has ended, and it is not replayed. */
   replayed({ name }: Owner, first: string, next: string | undefined): void {
     if (next === undefined) reach('R10: a request is not replayed')
     else if (this.#service.loginOf(next) !== this.#service.loginOf(first))
@@ -190,7 +190,7 @@ export class Watch {
       this.fail('R2', `a claim is believed for ${answer.remainingMs} ms more`)
   }
 
-  /** An exchange begins. @param refreshToken Undefined for an obtain. */
+  /** An exchange starts. @param refreshToken Undefined for an obtain. */
   presents(owner: Owner, refreshToken: string | undefined): Presentation | undefined {
     const { name, grant } = owner
     if (!grant || grant.isUsed) this.fail('I2', `${name} calls the service without a grant`)
@@ -221,7 +221,7 @@ export class Watch {
 
   /** An exchange has ended. @param ending As its owner knows it. */
   ended(presentation: Presentation | undefined, ending: Ending): void {
-    // What comes after the owner has given up tells it nothing.
+    // A result that arrives after the owner's timeout tells it nothing.
     if (presentation?.ending === 'open') Object.assign(presentation, { ending, endedAt: this.#time() })
   }
 
@@ -250,7 +250,7 @@ export class Watch {
     { now, isRepeated }: { now: number; isRepeated: boolean },
   ): void {
     const { pair, claim: lease } = after
-    // A create that is repeated after a flush brings back a lease only: nothing in the register tells it from a new create.
+    // A create that is repeated after a flush restores a lease only: the register cannot distinguish it from a new create.
     if (isRepeated && (before || pair)) this.fail('I16', `a command of ${owner.name} took effect twice`)
     if (before && after.fence < before.fence) this.fail('fence', `it falls from ${before.fence} to ${after.fence}`)
     if (before && after.version < before.version)
@@ -271,7 +271,7 @@ export class Watch {
     this.knowledge.learns(owner.name, after)
     this.#explain(owner)
     // No owner goes back to an older record than it has seen, even if that ends the login (I4).
-    // If the API has rejected the access token, and the service its refresh token, nobody gets that access token again (F206).
+    // If the API has rejected the access token, and the service its refresh token, no caller gets that access token again (F206).
     const isRefused = this.#service.refusedRoots.size > 0
     if (before?.pair && !pair && !isCleared && this.#login && !this.#isRestored && !isRefused)
       this.fail('login', `${owner.name} drops the tokens of a login`)
@@ -305,7 +305,7 @@ export class Watch {
     }
     if (!owner.wasFrozen && endedAt - askedAt > MAX_WAIT_MS)
       this.fail('I10', `${name} waits for ${endedAt - askedAt} ms, longer than maxWaitMs`)
-    // An owner that was frozen while it stored a login must look for a logout before it serves (F278).
+    // An owner that was frozen while it stored a login must check for a logout before it returns the token (F278).
     const isLate = (owner.wasFrozen || this.hasSlept) && wish.startsWith('login')
     const asksForNone = ['due', 'logout', 'reset', 'look', 'request'].includes(wish)
     const mayHaveNone = asksForNone || isLate || this.#acts?.isOver(owner, told)
@@ -332,7 +332,7 @@ export class Watch {
   }
 
   /**
-   * An owner may now serve these tokens. The owner must not believe them to live longer than they do, or than a whole
+   * An owner may now use these tokens. The owner must not believe them valid for longer than they are, or than a whole
    * lifetime if the clock was stepped.
    */
   offered(owner: Owner, tokens: StoredTokens): void {

@@ -53,12 +53,12 @@ export class World {
   #faultsLeft: number
   #slowLeft: number
   #now = 0
-  /** By which the wall clocks of the machine are ahead. */
+  /** How far the wall clocks of the machine are ahead. */
   #sleptMs = 0
   #pending: Message[] = []
   #stragglers: Straggler[] = []
   #actions = 0
-  /** Owners that learnt something by the last action. A crash, a freeze or a reset happens to these only: later it would have the same effect. */
+  /** Owners that received something in the last action. A crash, a freeze or a reset happens only to these: later it would have the same effect. */
   #told = new Set<Owner>()
   #isHit = false
   readonly #vain = new VainAttempts()
@@ -125,7 +125,7 @@ export class World {
     return owner
   }
 
-  /** All that may happen next. What happens if nothing goes wrong comes first. Empty: the run has ended. */
+  /** Everything that may happen next. The faultless choices come first. Empty: the run has ended. */
   choices(): string[] {
     const usual = this.#pending.map(({ id }) => `go ${id}`)
     const isQuiet = usual.length === 0
@@ -166,7 +166,7 @@ export class World {
       const isReplace = what === 'replace' || what === 'create'
       // A message is lost or late from the moment at which it is sent: what happens between makes no difference.
       const isNew = bornAt === this.#actions
-      // A read that is lost has the same effect whether it was executed or not.
+      // A lost read has the same effect whether it was executed or not.
       const isRead = what === 'read'
       if (canBeHit && can('lost') && isNew) faults.push(`lost ${id}`)
       if (canBeHit && can('lost') && !isRead) faults.push(`lost-after ${id}`)
@@ -296,8 +296,8 @@ export class World {
   }
 
   /**
-   * All that the future of the run depends on. The story of an owner stands for the owner's state, and one that has crashed has none. What the last
-   * action was decides only which choices there are now (`search.ts`).
+   * Everything on which the future of the run depends. The story of an owner represents the owner's state, and a crashed owner has none. The last
+   * action determines only which choices there are now (`search.ts`).
    */
   get key(): string {
     const withFaults = this.#faultsLeft > 0
@@ -331,12 +331,12 @@ export class World {
     ].join('\n')
   }
 
-  /** How long the service accepts an access token, ms; 0 if it has ended. */
+  /** How long the service accepts an access token, ms; 0 if it has expired. */
   remainingMs(token: string): number {
     return this.#service.remainingMs(token, this.#now) ?? 0
   }
 
-  /** Lets time pass in which nothing goes wrong. */
+  /** Lets time pass without faults. */
   async calm(ms: number): Promise<void> {
     const end = this.#now + ms
     for (let actions = 0; actions < 500 && (this.#pending.length > 0 || this.#nextTimerAt <= end); actions += 1)
@@ -350,7 +350,7 @@ export class World {
     else await this.#pass(false)
   }
 
-  /** Commands of the register that are on their way take no effect. */
+  /** Commands of the register that are in transit take no effect. */
   async #lose(which: (message: Message) => boolean): Promise<void> {
     const isLost = (one: Message) => one.to === 'register' && which(one)
     this.#stragglers = this.#stragglers.filter(({ reply, message }) => reply !== undefined || !isLost(message))
@@ -370,7 +370,7 @@ export class World {
     running = owner
     if (what === 'crash') {
       owner.isCrashed = true
-      // What this owner has sent may arrive at any time, or never. Of an answer it hears nothing.
+      // Messages of this owner may arrive at any time, or never. It receives no response.
       for (const { id } of this.#pending.filter((one) => one.owner === owner)) this.#delay(this.#take(id))
       this.#stragglers = this.#stragglers.filter(
         ({ message, reply }) => message.owner !== owner || (reply === undefined && message.what !== 'read'),
@@ -472,7 +472,7 @@ export class World {
     return message
   }
 
-  /** Tells one owner something. The owner does all that follows before anything else happens. */
+  /** Delivers something to one owner. The owner does all that follows before anything else happens. */
   async tell(what: () => Owner): Promise<void> {
     const owner = what()
     running = owner
@@ -587,7 +587,7 @@ const ENDINGS: Partial<Record<number, 'odd' | 'refused' | 'throttled' | 'failed'
   503: 'failed',
 }
 
-/** Exchanges and logins have a count of their own: their names do not tell how many commands came before. */
+/** Exchanges and logins have their own count: their names do not depend on the number of earlier commands. */
 function nextExchangeOf(owner: Owner): string {
   owner.exchanges += 1
   return `${owner.name}${owner.exchanges}`
@@ -601,7 +601,7 @@ function drained(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }
 
-/** In this process the same choices now lead to the same run: UUIDs are counters. Errors have no stack, which saves time. */
+/** From now on the same choices lead to the same run in this process: UUIDs are counters. Errors have no stack, which saves time. */
 export function makeDeterministic(): void {
   Object.defineProperty(crypto, 'randomUUID', { value: () => `${running.name}-${running.drawn++}` })
   Object.defineProperty(globalThis, 'runningProcess', { get: () => running })
