@@ -62,7 +62,7 @@ describe('given a token service', () => {
       /^access token +lives 5 min$/m,
       /^refresh token +none/m,
       /^throttling +no header/m,
-      /^API .*\/wallet answered 200: accepts the token$/m,
+      /^API .*\/wallet responded with 200: accepts the token$/m,
     ])
       expect(printed).toMatch(line)
     const [, ahead, off, unit] = /^clock +the service is ([\d.]+) s ahead \(± ([\d.]+) (ms|s), by Date\)$/m.exec(
@@ -130,7 +130,10 @@ describe('given a token service', () => {
       ['doctor', '--base-url', service.baseUrl, '--api', service.baseUrl],
       client(),
     )
-    expect([code, printed]).toEqual([10, expect.stringMatching(/answered 403: it rejects this account, or this token/)])
+    expect([code, printed]).toEqual([
+      10,
+      expect.stringMatching(/responded with 403: it rejects this account, or this token/),
+    ])
     expect(printed).not.toContain('All is well')
   })
 
@@ -266,14 +269,14 @@ describe('given what is no such service (F372)', () => {
       const server = await answering(status, body, headers)
       const told = await doctor(['doctor', '--base-url', server.origin], LOGIN, ['issued-token'])
       expect(told).toEqual({ code, printed: expect.stringMatching(line) })
-      expect(told.printed).toContain(`answered ${status}`)
+      expect(told.printed).toContain(`responded with ${status}`)
       expect(server.seen).toHaveLength(1)
     },
   )
 
   it('when nothing listens, then it says so', async () => {
     const told = await doctor(['doctor', '--base-url', 'http://127.0.0.1:1'], CLIENT)
-    expect(told).toEqual({ code: 3, printed: expect.stringMatching(/ECONNREFUSED[^]*Nothing answered/) })
+    expect(told).toEqual({ code: 3, printed: expect.stringMatching(/ECONNREFUSED[^]*There was no response/) })
   })
 
   it('when the host is unknown, then it says so', async () => {
@@ -310,7 +313,7 @@ describe('given what is no such service (F372)', () => {
     writeFileSync(trusted, cert)
     const told = await doctor(['doctor', '--base-url', baseUrl], { ...CLIENT, NODE_EXTRA_CA_CERTS: trusted })
     expect(told).toEqual({ code: 3, printed: expect.stringMatching(/CERT_HAS_EXPIRED[^]*out of date/) })
-    expect(told.printed).not.toContain('Nothing answered')
+    expect(told.printed).not.toContain('There was no response')
   })
 })
 

@@ -30,7 +30,7 @@ describe('given an example', () => {
     ['accounts', [/^bakery: 3 requests, 1 token request$/m, /^garage: 3 requests, 1 token request$/m]],
     [
       'own-source',
-      [/^200 200 200, with 1 token request$/m, /^ERR_CREDENTIALS_REJECTED: .* answered 401 invalid_client$/m],
+      [/^200 200 200, with 1 token request$/m, /^ERR_CREDENTIALS_REJECTED: .* failed with 401 invalid_client$/m],
     ],
     ['mcp', [/^Unauthorized$/m, /^1 refresh, 0 reuse alarms$/m, /^1 revocation$/m]],
     ['cli', [/^Usage: my-tool login \[--device\] \| whoami \| logout$/m]],

@@ -83,7 +83,7 @@ describe('F310: given an OAuth 2.0 server that others have written', () => {
       'speaks          OAuth 2.0',
       'client          secret in the header',
       'access token    lives 60 min',
-      'refresh token   none in the answer',
+      'refresh token   none in the response',
       'clock           the service is',
     ])
       expect(printed).toContain(line)
@@ -144,7 +144,7 @@ describe('F310: given an OAuth 2.0 server', () => {
     })
     const { code, printed } = await doctor(['--issuer', origin])
     expect(code).toBe(0)
-    expect(printed).toMatch(/^refresh token +of unknown lifetime; a refresh brings the same one again$/m)
+    expect(printed).toMatch(/^refresh token +of unknown lifetime; a refresh returns the same one again$/m)
     expect(printed).toMatch(/^DPoP +the server sends a nonce for proofs$/m)
   })
 
@@ -192,7 +192,7 @@ const node = nodeWithSqlite()
     const args = ['--token-endpoint', tokenEndpoint, ...stored, '--api', `${origin}/orders`]
     const { code, printed } = await run([PROGRAM, 'doctor', ...args])
     expect({ code, printed }).toEqual({ code: 0, printed: expect.stringMatching(/All is well\.\n$/) })
-    expect(printed).toMatch(/^API .* answered 200: accepts the token$/m)
+    expect(printed).toMatch(/^API .* responded with 200: accepts the token$/m)
     for (const secret of [SECRET, TOKEN, 'refresh-of-nobody']) expect(printed).not.toContain(secret)
     expect(bodies.map((body) => new URLSearchParams(body).get('grant_type'))).toEqual(
       Array.from({ length: calls }, () => 'refresh_token'),
@@ -234,15 +234,15 @@ const BROKEN: [name: string, token: Handler, metadata: object | Handler, code: n
   ['no metadata', granting, answering(404, ''), 6, /check issuer/],
   ['metadata of another issuer', granting, { issuer: 'https://other.example' }, 6, /name another issuer/],
   ['metadata without a token endpoint', granting, { token_endpoint: undefined }, 6, /have no token_endpoint/],
-  ['metadata that fail', granting, answering(503, SECRET), 3, /answered 503/],
+  ['metadata that fail', granting, answering(503, SECRET), 3, /responded with 503/],
   ['metadata in no JSON', granting, answering(200, SECRET), 6, /check issuer/],
   ['a wrong client', answering(401, { error: 'invalid_client', error_description: SECRET }), {}, 4, /Compare the env/],
   ['a client without this grant', answering(400, { error: 'unauthorized_client' }), {}, 4, /allow client credentials/],
   ['a grant that there is not', answering(400, { error: 'unsupported_grant_type' }), {}, 6, /--grant login/],
   ['a wrong scope', answering(400, { error: 'invalid_scope' }), {}, 6, /Compare --scope/],
   ['a missing audience', answering(400, { error: 'invalid_target' }), {}, 6, /--parameter resource=/],
-  ['a missing parameter', answering(400, { error: 'invalid_request' }), {}, 6, /misses a parameter/],
-  ['a server that wants DPoP', answering(400, { error: 'invalid_dpop_proof' }), {}, 6, /give dpop to oauth2\(\)/],
+  ['a missing parameter', answering(400, { error: 'invalid_request' }), {}, 6, /A parameter is missing/],
+  ['a server that wants DPoP', answering(400, { error: 'invalid_dpop_proof' }), {}, 6, /pass dpop to oauth2\(\)/],
   ['throttling', answering(429, '', { 'Retry-After': '17' }), {}, 5, /Wait 17 s/],
   ['a server that fails', answering(503, SECRET), {}, 3, /try again later/],
   ['a redirect', answering(302, '', { Location: 'https://login.example.com/' }), {}, 6, /redirect/],
@@ -263,7 +263,7 @@ describe('F310, F372: given a peer that is broken', () => {
   it('when nothing listens, then it says so', async () =>
     expect(await doctor(['--token-endpoint', 'http://127.0.0.1:1/token'])).toEqual({
       code: 3,
-      printed: expect.stringMatching(/ECONNREFUSED[^]*Nothing answered/),
+      printed: expect.stringMatching(/ECONNREFUSED[^]*There was no response/),
     }))
 
   it('when it ends the connection, then it says so', async () => {

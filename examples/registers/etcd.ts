@@ -6,7 +6,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64')
 export function etcdRegister(url: string, send: typeof fetch = fetch): TokenRegister {
   async function call(path: string, body: object) {
     const response = await send(`${url}/v3/${path}`, { method: 'POST', body: JSON.stringify(body) })
-    if (!response.ok) throw new Error(`etcd answered ${response.status}`)
+    if (!response.ok) throw new Error(`etcd responded with ${response.status}`)
     const now = Date.parse(response.headers.get('Date') ?? '') // one clock for all processes, in steps of one second
     return { now, ...((await response.json()) as { kvs?: { value: string }[]; ID?: string; succeeded?: boolean }) }
   }

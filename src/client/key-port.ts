@@ -33,7 +33,7 @@ export function proverOf(given: GivenKey, { clock, boundTo }: TokenAccess): Prov
     observe(request, status, header) {
       const response = { status, header, errors: errorsIn(header('www-authenticate')) }
       known.then(
-        ({ proofs }) => proofs.hear(request, response, clock),
+        ({ proofs }) => proofs.observe(request, response, clock),
         () => undefined,
       )
     },

@@ -127,7 +127,7 @@ const REJECTED: readonly TokenErrorCode[] = /* @__PURE__ */ namesOf<
  * ```ts
  * import { TokenError } from 'axios-evergreen'
  *
- * throw new TokenError('ERR_THROTTLED', 'The token service answered 429', { status: 429, retryAfterMs: 30_000 })
+ * throw new TokenError('ERR_THROTTLED', 'The token service responded with 429', { status: 429, retryAfterMs: 30_000 })
  * ```
  */
 export class TokenError extends NamedError {

@@ -26,7 +26,7 @@ import type { NewTokens, StoredTokens } from './stored-tokens.ts'
 /** No service issues tokens with a shorter lifetime on purpose: the source returned seconds instead of milliseconds. */
 const SHORT_LIFETIME_MS = 5_000
 
-/** The result of one exchange. With a `flaw`, only the refresh token can be used (`GrantRemarks`). */
+/** The result of one exchange. With a `flaw`, only the refresh token can be used (`GrantDetails`). */
 export interface Exchanged {
   readonly tokens: NewTokens
   readonly flaw: TokenError | undefined

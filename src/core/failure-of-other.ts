@@ -4,7 +4,7 @@ import type { CoolDown } from './lease.ts'
 /** The message for a caller if another owner of the record failed to renew. Only stores import it: without a store there is no other owner. */
 export function failureOfOther({ code, status, by }: CoolDown): string {
   if (code === 'ERR_STORE_UNAVAILABLE') return LOST_WRITES
-  const response = status === undefined ? '' : ` (the service answered ${status})`
+  const response = status === undefined ? '' : ` (the service responded with ${status})`
   const shared = by === undefined ? '' : '. This process has the same credentials'
   return `Another owner of this account failed to renew: ${CAUSES[code]}${response}${shared}`
 }

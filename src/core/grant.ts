@@ -1,7 +1,13 @@
 import { TokenError } from './errors.ts'
 import { kindOf } from './option-checks.ts'
 import { member, quietly } from './thrown.ts'
-import { type AdoptedGrant, type GrantRemarks, REMARKS, type RemarkedGrant, type TokenGrant } from './token-source.ts'
+import {
+  type AdoptedGrant,
+  type GrantDetails,
+  GRANT_DETAILS,
+  type DetailedGrant,
+  type TokenGrant,
+} from './token-source.ts'
 
 /** A member of a grant is missing or has the wrong type: the source is at fault, not the service. */
 class BrokenGrant extends TypeError {}
@@ -9,7 +15,7 @@ class BrokenGrant extends TypeError {}
 class UnusableGrant extends TypeError {}
 
 /** A grant that was read part by part. */
-export interface ReadGrant extends GrantRemarks {
+export interface ReadGrant extends GrantDetails {
   /** With a `flaw`, it has no access token. */
   readonly grant: Readonly<TokenGrant>
   /** Problems of other members, which count as absent. */
@@ -23,8 +29,8 @@ export interface ReadGrant extends GrantRemarks {
  * @param presented The refresh token that the exchange presented.
  * @throws {TokenError} The `flaw`, or as `checkedGrant`.
  */
-export function grantOfSource(given: RemarkedGrant | undefined, presented: string | undefined): ReadGrant {
-  const remarks = remarksOn(given)
+export function grantOfSource(given: DetailedGrant | undefined, presented: string | undefined): ReadGrant {
+  const remarks = grantDetailsOf(given)
   const members = quietly(() => membersOf(given))
   const rotated = members && quietly(() => refreshIn({ ...members, refreshLifetimeMs: undefined }))
   const next = rotated?.refreshToken
@@ -86,7 +92,7 @@ function readInParts(
  * a value is unusable.
  */
 export function checkedGrant(given: TokenGrant | undefined): Readonly<TokenGrant> {
-  const { flaw } = remarksOn(given)
+  const { flaw } = grantDetailsOf(given)
   if (flaw) throw flaw
   try {
     return readGrant(given)
@@ -95,7 +101,7 @@ export function checkedGrant(given: TokenGrant | undefined): Readonly<TokenGrant
   }
 }
 
-const remarksOn = (given: object | undefined) => (member(given, REMARKS) ?? {}) as GrantRemarks
+const grantDetailsOf = (given: object | undefined) => (member(given, GRANT_DETAILS) ?? {}) as GrantDetails
 
 function errorOf(flaw: unknown): TokenError {
   const details = { outcome: 'unknown' } as const

@@ -77,7 +77,7 @@ export interface Proofs {
 /** The part of a key for attachments: `prove` and `learn` for an API request as it is sent. */
 export interface KeyProofs extends Proofs {
   proofFor(request: SentRequest & { readonly token: string }, clock: Clock): Promise<string>
-  hear(request: SentRequest, response: ObservedResponse, clock: Clock): void
+  observe(request: SentRequest, response: ObservedResponse, clock: Clock): void
 }
 
 /** A request that an attachment sends. */

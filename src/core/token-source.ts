@@ -148,11 +148,11 @@ export interface AdoptedGrant {
   context?: string | null | undefined
 }
 
-/** The key of `GrantRemarks` on a grant. All copies of the package share it. */
-export const REMARKS = Symbol.for('axios-evergreen.grant')
+/** The key of `GrantDetails` on a grant. All copies of the package share it. */
+export const GRANT_DETAILS = Symbol.for('axios-evergreen.grant')
 
 /** What the sources of this package report about a grant beyond its public members. */
-export interface GrantRemarks {
+export interface GrantDetails {
   /**
    * Why the access token cannot be used, although the response has a valid refresh token. `accessToken` is then empty, and `accessLifetimeMs` 0. If
    * the refresh token differs from the presented one, the manager stores it, treats the old one as spent, and makes one more exchange in the same
@@ -162,12 +162,12 @@ export interface GrantRemarks {
   /** The response had no lifetime of the access token. */
   readonly isLifetimeAssumed?: boolean | undefined
 }
-export interface RemarkedGrant extends TokenGrant {
-  readonly [REMARKS]?: GrantRemarks
+export interface DetailedGrant extends TokenGrant {
+  readonly [GRANT_DETAILS]?: GrantDetails
 }
 
 /** The key on an error for the fingerprint of an unclear response, which distinguishes it from others. Not its text, which may contain secrets. */
-export const SAYING = Symbol.for('axios-evergreen.saying')
+export const RESPONSE_FINGERPRINT = Symbol.for('axios-evergreen.response')
 
 /**
  * The key of a function that returns the credentials of a source as text, if they are constants. The manager hashes them immediately and keeps 16

@@ -6,7 +6,7 @@ import type { Seen } from './recorder.ts'
 /** Where a step failed. */
 export interface Scene {
   /** The response, if there was one. */
-  readonly answer: Seen | undefined
+  readonly response: Seen | undefined
   readonly proxy: Proxy | undefined
   readonly isOAuth: boolean
 }
@@ -15,14 +15,14 @@ export interface Scene {
 export function adviceOn(
   { message, retryAfterMs, serviceCode }: TokenError,
   code: TokenErrorCode,
-  { answer, proxy, isOAuth }: Scene,
+  { response, proxy, isOAuth }: Scene,
 ): string[] {
   const advice: string[] = []
-  if (answer && isPage(answer))
+  if (response && isPage(response))
     return [
       'The response is a web page. The address may belong to a web site, or a proxy or a login page responds instead.',
     ]
-  if (!isOAuth && answer && protocolOf(answer) === 'oauth2')
+  if (!isOAuth && response && protocolOf(response) === 'oauth2')
     return [
       'The service speaks OAuth 2.0: use oauth2({ tokenEndpoint, … }) of axios-evergreen/oauth2, and give --token-endpoint or --issuer to the doctor.',
     ]
@@ -33,15 +33,15 @@ export function adviceOn(
   // A host with an invalid certificate has responded, and the message has the advice.
   if (code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' && !/the certificate is (for another host|out of date)/.test(message))
     advice.push(
-      answer
+      response
         ? 'The service at this address fails: try again later.'
         : proxy
           ? `The call went to the proxy that ${proxy.setBy} names, and not to the service.`
           : message.includes('no complete ')
-            ? 'Nothing answered in time: the service is overloaded, or a firewall swallows the call. Check the host and the port, and try again later.'
-            : 'Nothing answered. Check the host, the port, and the way to them: firewall, VPN. No HTTPS_PROXY, HTTP_PROXY or ALL_PROXY was used.',
+            ? 'There was no response in time: the service is overloaded, or a firewall drops the request. Check the host and the port, and try again later.'
+            : 'There was no response. Check the host, the port, and the way to them: firewall, VPN. No HTTPS_PROXY, HTTP_PROXY or ALL_PROXY was used.',
     )
-  const known = isOAuth ? WORDS[serviceCode ?? ''] : ADVICE[code]
+  const known = isOAuth ? ADVICE_ON_CODE[serviceCode ?? ''] : ADVICE[code]
   return known === undefined ? advice : [...advice, known]
 }
 
@@ -55,17 +55,17 @@ const ADVICE: Readonly<Partial<Record<TokenErrorCode, string>>> = {
 }
 
 /** Advice for the error codes of RFC 6749 (section 5.2), RFC 8707 and RFC 9449. */
-const WORDS: Readonly<Record<string, string | undefined>> = {
+const ADVICE_ON_CODE: Readonly<Record<string, string | undefined>> = {
   invalid_client:
     'Compare the environment variables with the client of this server. They may hold a line break, or the client of another environment.',
   invalid_scope:
     'Compare --scope with what the server allows to this client. Some servers want no scope, and some want one such as …/.default.',
-  invalid_target: 'Name the API as the server knows it: --parameter resource=… or --parameter audience=….',
-  unauthorized_client:
-    'The server knows the client, and does not allow it this grant: allow client credentials in its settings.',
+  invalid_target: 'Name the API by its name at the server: --parameter resource=… or --parameter audience=….',
+  unauthorized_client: 'The server does not allow this grant to this client: allow client credentials in its settings.',
   unsupported_grant_type: 'The server has no client credentials: let a user log in, and pass --grant login.',
   invalid_request:
-    'The server misses a parameter, such as --scope or --parameter audience=…, or takes the client in another way.',
-  invalid_dpop_proof: 'The server binds tokens to a key (RFC 9449), which the doctor has not: give dpop to oauth2().',
-  use_dpop_nonce: 'The server binds tokens to a key (RFC 9449), which the doctor has not: give dpop to oauth2().',
+    'A parameter is missing, such as --scope or --parameter audience=…, or the server expects another clientAuthentication.',
+  invalid_dpop_proof:
+    'The server binds tokens to a key (RFC 9449), which the doctor does not have: pass dpop to oauth2().',
+  use_dpop_nonce: 'The server binds tokens to a key (RFC 9449), which the doctor does not have: pass dpop to oauth2().',
 }

@@ -33,22 +33,22 @@ export function apiCall(
     const problem = (code: Problem['code'], message: string, ...advice: string[]) =>
       findings.problems.push({ step: 'api', code, message, advice })
     try {
-      const answer = await instance.get<{ destroy?: () => void }>(url.href)
-      answer.data.destroy?.()
-      const { status } = answer
+      const response = await instance.get<{ destroy?: () => void }>(url.href)
+      response.data.destroy?.()
+      const { status } = response
       const { takesToken, because, advice } = verdictOn(status)
-      const challenge = challengeIn(answer.headers['www-authenticate'], tokens.peekAccessToken() ?? '')
+      const challenge = challengeIn(response.headers['www-authenticate'], tokens.peekAccessToken() ?? '')
       findings.api = { url: shown, status, takesToken, ...(challenge !== undefined && { challenge }) }
       if (because === undefined) return
-      const answered = [`${shown} answered ${status}`, throughProxy(answer.request as unknown, url)]
+      const met = [`${shown} responded with ${status}`, throughProxy(response.request as unknown, url)]
         .filter(Boolean)
         .join(' ')
-      problem(takesToken === false ? 'API_REFUSES_TOKEN' : 'API_UNCLEAR', `${answered}: ${because}`, ...advice)
+      problem(takesToken === false ? 'API_REFUSES_TOKEN' : 'API_UNCLEAR', `${met}: ${because}`, ...advice)
     } catch (error) {
       if (isTokenError(error)) return void problem(error.code, error.message)
       const { code = 'no error code', request } = error as { code?: string; request?: unknown }
-      const gave = [`${shown} gave no answer (${code})`, throughProxy(request, url)].filter(Boolean).join(' ')
-      problem('API_UNCLEAR', gave, 'Check the address, the proxy and the certificate.')
+      const failed = [`${shown} did not respond (${code})`, throughProxy(request, url)].filter(Boolean).join(' ')
+      problem('API_UNCLEAR', failed, 'Check the address, the proxy and the certificate.')
     }
   }
 }

@@ -14,15 +14,15 @@ const unclear = (advice: string, because = 'that does not show whether it accept
 })
 
 const UNCLEAR: Readonly<Record<number, Verdict>> = {
-  400: unclear('The API did not understand this request. Give an address that answers GET without more parameters.'),
+  400: unclear('The API did not understand this request. Give an address that accepts a GET without more parameters.'),
   402: unclear('The API asks for a payment first. Give an address that this account may use.'),
   403: unclear(
     'Give an address that this account may read. If there is none, compare scope, audience and roles with what the API asks for.',
     'it rejects this account, or this token: the status does not show which',
   ),
   404: unclear('Check the path of --api: nothing is there, or the API hides it from this account.'),
-  405: unclear('The address does not answer GET: use another one.'),
-  407: unclear('A proxy answered, and it requires credentials.'),
+  405: unclear('The address does not accept GET: use another one.'),
+  407: unclear('A proxy responded, and it requires credentials.'),
   410: unclear('Check the path of --api: what was there is gone.'),
   429: unclear('The API throttles this account: wait, and do not run the doctor in a loop.'),
 }
@@ -39,5 +39,5 @@ export function verdictOn(status: number): Verdict {
     }
   if (status >= 300 && status <= 399) return unclear('The doctor follows no redirect: give the address of its target.')
   if (status >= 500) return unclear('Try again later.')
-  return UNCLEAR[status] ?? unclear('Give an address that answers GET.')
+  return UNCLEAR[status] ?? unclear('Give an address that accepts GET.')
 }

@@ -4,8 +4,8 @@ import { member, parsed } from './protocol.ts'
 import type { Seen } from './recorder.ts'
 import { duration } from './duration.ts'
 
-export function clockOffset({ sentAt, answeredAt, headers, text }: Seen): ClockOffset | undefined {
-  const halfWayMs = (answeredAt - sentAt) / 2
+export function clockOffset({ sentAt, receivedAt, headers, text }: Seen): ClockOffset | undefined {
+  const halfWayMs = (receivedAt - sentAt) / 2
   const middle = sentAt + halfWayMs
   const time = timestampIn(member(member(parsed(text), 'meta'), 'time'))
   if (!Number.isNaN(time)) return { aheadMs: time - middle, uncertaintyMs: halfWayMs, by: 'meta.time' }

@@ -11,14 +11,14 @@ sends one GET with the token. Credentials come from the environment: EVERGREEN_C
 (OAuth 2.0, Variant A), or EVERGREEN_LOGIN and EVERGREEN_PASSWORD (Variant B).
 
   --base-url URL          the address of the payment service, without /token/
-  --issuer URL            an OAuth 2.0 server, whose metadata are asked
+  --issuer URL            an OAuth 2.0 server, by its metadata
   --token-endpoint URL    an OAuth 2.0 server, by its token endpoint
   --scope WORDS           as in oauth2()
   --parameter NAME=VALUE  as in parameters of oauth2(), such as audience=…; may be repeated
   --grant login           uses a stored login instead of client credentials
   --file FILE             the file of sqliteStore() with that login
   --account NAME          of the stored login, as in oauth2(); default: the client id
-  --api URL               an address of the API that answers GET, and needs a token
+  --api URL               an address of the API that accepts GET and requires a token
   --store FILE            checks a token store: a file of sqliteStore(), or a module that exports a store, such as
                           redisStore() or postgresStore(), as default or as store. Goes with or without a service
   --json                  prints the findings as JSON
@@ -27,8 +27,8 @@ sends one GET with the token. Credentials come from the environment: EVERGREEN_C
   -v, --version           prints the version of axios-evergreen
 
 Exit codes: 0 all is well, 1 the doctor failed, 2 it was called wrongly. Of the token service: 3 not reached, or 5xx;
-4 credentials refused; 5 throttled; 6 something else answers; 7 signature wrong; 8 refresh refused. Of the API: 9 it
-refuses the token; 10 its answer does not show that. 11: the clocks differ by more than a minute. 12: a login is required.
+4 credentials rejected; 5 throttled; 6 another service responds; 7 signature wrong; 8 refresh rejected. Of the API: 9 it
+rejects the token; 10 its response does not show that. 11: the clocks differ by more than a minute. 12: a login is required.
 `
 
 export interface DoctorOptions extends Omit<Order, 'service'> {

@@ -18,7 +18,7 @@ import { clockOffset, clockProblem } from './clock-offset.ts'
 import type { Findings } from './findings.ts'
 import { type OAuthServer, oauthSource, serverFindings } from './oauth-server.ts'
 import { protocolOf, signatureForm } from './protocol.ts'
-import { type Answers, recordingAdapter, type Seen } from './recorder.ts'
+import { type Recording, recordingAdapter, type Seen } from './recorder.ts'
 import { storeProblem } from './store-check.ts'
 import { throttlingHeaders } from './throttling.ts'
 
@@ -59,7 +59,7 @@ export async function examine(order: Order): Promise<Findings> {
 interface Examined {
   readonly tokens: TokenManager
   readonly proof: ClientProof
-  readonly seen: Answers
+  readonly seen: Recording
   readonly grants: readonly TokenGrant[]
   readonly findings: Findings
   readonly isOAuth: boolean
@@ -68,7 +68,7 @@ interface Examined {
 }
 
 function examinedBy({ service, allowInsecureHttp }: Order): Examined {
-  const seen: Answers = { calls: [], metadata: [] }
+  const seen: Recording = { calls: [], metadata: [] }
   const grants: TokenGrant[] = []
   const findings: Findings = { ...addressOf(service), throttling: {}, oddities: [], problems: [] }
   const adapter = recordingAdapter(seen, (proxy) => (findings.proxy ??= proxy))
@@ -104,7 +104,7 @@ async function obtained(examined: Examined): Promise<boolean> {
 /** Adds the findings from grants and responses. */
 function concluded({ proof, seen, grants, findings, isOAuth }: Examined, service: Order['service']): Findings {
   readGrants(findings, grants)
-  for (const answer of seen.calls) readAnswer(findings, answer)
+  for (const response of seen.calls) readResponse(findings, response)
   // If the client was rejected, the last method is no recommendation.
   const isRefused = findings.problems[0]?.code === 'ERR_CREDENTIALS_REJECTED'
   if (isOAuth)
@@ -176,15 +176,15 @@ async function taken(
     // The event has reported the same, with its reason.
     if (error.code === 'ERR_STORE_UNAVAILABLE' && findings.problems.some(({ step }) => step === 'store')) return false
     const metadata = seen.metadata.at(-1)
-    const answer = seen.calls[before] ?? metadata
+    const response = seen.calls[before] ?? metadata
     // A server that responds without metadata is reachable.
     const isElse = !seen.calls[before] && metadata !== undefined && metadata.status < 500
     const code = isElse && error.code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' ? 'ERR_TOKEN_REQUEST' : error.code
-    const advice = adviceOn(error, code, { answer, proxy: findings.proxy, isOAuth })
+    const advice = adviceOn(error, code, { response, proxy: findings.proxy, isOAuth })
     findings.problems.push({ step: name, code, message: error.message, advice })
   }
-  const answer = seen.calls[before]
-  if (answer) findings[name] = { status: answer.status, durationMs: Math.round(performance.now() - startedAt) }
+  const response = seen.calls[before]
+  if (response) findings[name] = { status: response.status, durationMs: Math.round(performance.now() - startedAt) }
   return isDone
 }
 
@@ -198,10 +198,10 @@ function readGrants(findings: Findings, [first, second]: readonly TokenGrant[]):
   findings.rotation = second.refreshToken === undefined ? 'no-token' : isSame ? 'same-token' : 'new-token'
 }
 
-function readAnswer(findings: Findings, answer: Seen): void {
-  const speaks = protocolOf(answer)
+function readResponse(findings: Findings, response: Seen): void {
+  const speaks = protocolOf(response)
   if (speaks) findings.speaks ??= speaks
-  const clock = clockOffset(answer)
+  const clock = clockOffset(response)
   if (clock) findings.clock ??= clock
-  Object.assign(findings.throttling, throttlingHeaders(answer))
+  Object.assign(findings.throttling, throttlingHeaders(response))
 }

@@ -3,7 +3,7 @@ import { oauth2, type OAuth2Options } from '../oauth2/index.ts'
 import type { ClientProof } from './client-proof.ts'
 import type { Findings } from './findings.ts'
 import { member, parsed } from './protocol.ts'
-import type { Answers } from './recorder.ts'
+import type { Recording } from './recorder.ts'
 
 /** An OAuth 2.0 server and its client. */
 export interface OAuthServer {
@@ -36,7 +36,7 @@ export function oauthSource(
 }
 
 /** The findings from metadata and responses, beside tokens. */
-export function serverFindings({ metadata, calls }: Answers): Pick<Findings, 'tokenEndpoint' | 'dpop'> {
+export function serverFindings({ metadata, calls }: Recording): Pick<Findings, 'tokenEndpoint' | 'dpop'> {
   const found = metadata.map(({ text }) => parsed(text)).find((one) => member(one, 'token_endpoint') !== undefined)
   const endpoint = member(found, 'token_endpoint')
   const url = typeof endpoint === 'string' && URL.canParse(endpoint) ? new URL(endpoint) : undefined

@@ -6,12 +6,12 @@ export type Protocol = 'variant-a' | 'variant-b' | 'oauth2'
 
 /** @returns The protocol of the response; undefined if the response does not show it. */
 export function protocolOf({ status, text }: Seen): Protocol | undefined {
-  const answer = parsed(text)
-  const attributes = member(member(answer, 'data'), 'attributes')
+  const document = parsed(text)
+  const attributes = member(member(document, 'data'), 'attributes')
   if (member(attributes, 'expires_in') !== undefined) return 'variant-a'
   if (member(attributes, 'access_expired_at') !== undefined) return 'variant-b'
-  if (member(answer, 'access_token') !== undefined) return 'oauth2'
-  const error = member(answer, 'error')
+  if (member(document, 'access_token') !== undefined) return 'oauth2'
+  const error = member(document, 'error')
   return status >= 400 && typeof error === 'string' && OAUTH_ERRORS.has(error) ? 'oauth2' : undefined
 }
 
@@ -36,10 +36,10 @@ export function signatureForm(
   { text }: Seen,
   { login, password }: { login: string; password: string },
 ): SignatureForm | 'absent' | 'wrong' {
-  const answer = parsed(text)
-  const [time, sign] = ['time', 'sign'].map((name) => member(member(answer, 'meta'), name))
+  const document = parsed(text)
+  const [time, sign] = ['time', 'sign'].map((name) => member(member(document, 'meta'), name))
   if (typeof sign !== 'string' || typeof time !== 'string') return 'absent'
-  const refresh = member(member(member(answer, 'data'), 'attributes'), 'refresh')
+  const refresh = member(member(member(document, 'data'), 'attributes'), 'refresh')
   const message = time + (typeof refresh === 'string' ? refresh : '')
   const secret = login + password
   const keys = {

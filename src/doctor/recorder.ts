@@ -6,7 +6,7 @@ export interface Seen {
   /** Epoch ms of this machine. */
   readonly sentAt: number
   /** When the headers arrived, epoch ms of this machine. */
-  readonly answeredAt: number
+  readonly receivedAt: number
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
   /** The body, as far as it was read. It contains tokens, so it is never printed. */
@@ -17,30 +17,30 @@ export interface Seen {
 const MOST_BYTES = 128 * 1_024
 
 /** The responses of the server to token requests and to requests for its metadata. */
-export interface Answers {
+export interface Recording {
   readonly calls: Seen[]
   readonly metadata: Seen[]
 }
 
 /** The http adapter of axios, which also records each response. @param onProxy Called for each request through a proxy. */
-export function recordingAdapter({ calls, metadata }: Answers, onProxy: (proxy: Proxy) => void): AxiosAdapter {
+export function recordingAdapter({ calls, metadata }: Recording, onProxy: (proxy: Proxy) => void): AxiosAdapter {
   const send = getAdapter('http')
   return async (config) => {
     const sentAt = Date.now()
-    const tellProxy = ({ request }: { request?: unknown }) => {
+    const noteProxy = ({ request }: { request?: unknown }) => {
       const proxy = proxyOf(request, new URL(config.url ?? ''))
       if (proxy) onProxy(proxy)
     }
     const response = await send(config).catch((error: unknown) => {
-      tellProxy(error as { request?: unknown })
+      noteProxy(error as { request?: unknown })
       throw error
     })
-    tellProxy(response)
+    noteProxy(response)
     const headers = Object.fromEntries(Object.entries(response.headers))
-    const answer: Seen = { sentAt, answeredAt: Date.now(), status: response.status, headers, text: '' }
-    ;(config.method === 'get' ? metadata : calls).push(answer)
+    const seen: Seen = { sentAt, receivedAt: Date.now(), status: response.status, headers, text: '' }
+    ;(config.method === 'get' ? metadata : calls).push(seen)
     const bytes = await beginning(response.data as AsyncIterable<Buffer>)
-    answer.text = bytes.toString('utf8')
+    seen.text = bytes.toString('utf8')
     return { ...response, data: bytes }
   }
 }

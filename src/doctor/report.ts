@@ -49,9 +49,9 @@ const DPOP = {
   nonce: 'the server sends a nonce for proofs',
 }
 const ROTATION = {
-  'new-token': 'each refresh brings a new one',
-  'same-token': 'a refresh brings the same one again',
-  'no-token': 'a refresh brings no new one',
+  'new-token': 'each refresh returns a new one',
+  'same-token': 'a refresh returns the same one again',
+  'no-token': 'a refresh returns no new one',
 }
 
 /** The findings as text, one line each. */
@@ -79,13 +79,13 @@ function* rows(findings: Findings): Generator<[string, string]> {
   const isOther = speaks !== undefined && (speaks === 'oauth2') === (baseUrl !== undefined)
   if (speaks) yield ['speaks', `${SPOKEN[speaks]}${isOther ? ', not the protocol of the options that were given' : ''}`]
   if (findings.clientAuthentication) yield ['client', CLIENT[findings.clientAuthentication]]
-  if (obtain) yield ['obtain', `answered ${obtain.status} in ${obtain.durationMs} ms`]
+  if (obtain) yield ['obtain', `responded with ${obtain.status} in ${obtain.durationMs} ms`]
   if (findings.accessLifetimeMs !== undefined) yield ['access token', `lives ${duration(findings.accessLifetimeMs)}`]
   if (speaks === 'variant-a') yield ['refresh token', 'none: each renewal is an obtain']
   if (speaks === 'variant-b' || findings.hasRefreshToken) yield ['refresh token', refreshToken(findings)]
-  else if (speaks === 'oauth2' && baseUrl === undefined) yield ['refresh token', 'none in the answer']
+  else if (speaks === 'oauth2' && baseUrl === undefined) yield ['refresh token', 'none in the response']
   if (findings.dpop) yield ['DPoP', DPOP[findings.dpop]]
-  if (refresh) yield ['refresh', `answered ${refresh.status} in ${refresh.durationMs} ms`]
+  if (refresh) yield ['refresh', `responded with ${refresh.status} in ${refresh.durationMs} ms`]
   if (signature)
     yield [
       'signature',
@@ -98,8 +98,8 @@ function* rows(findings: Findings): Generator<[string, string]> {
     yield ['clock', `the service is ${ahead} ${clock.aheadMs < 0 ? 'behind' : 'ahead'} (± ${off}, by ${clock.by})`]
   }
   if (obtain) {
-    const told = Object.entries(throttling).map(([name, value]) => `${name}: ${value}`)
-    yield ['throttling', told.length > 0 ? told.join(', ') : 'no header states a limit']
+    const limits = Object.entries(throttling).map(([name, value]) => `${name}: ${value}`)
+    yield ['throttling', limits.length > 0 ? limits.join(', ') : 'no header states a limit']
   }
   if (findings.store) yield ['store', storeRow(findings.store)]
   if (api) {
@@ -109,7 +109,10 @@ function* rows(findings: Findings): Generator<[string, string]> {
       undefined: 'not clear whether it accepts the token',
     }
     const asks = api.challenge === undefined ? '' : `; ${api.challenge}`
-    yield ['API', `${api.url} answered ${api.status}: ${taken[String(api.takesToken) as keyof typeof taken]}${asks}`]
+    yield [
+      'API',
+      `${api.url} responded with ${api.status}: ${taken[String(api.takesToken) as keyof typeof taken]}${asks}`,
+    ]
   }
 }
 

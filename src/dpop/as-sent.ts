@@ -7,8 +7,8 @@ export function asSent({ method, url }: SentRequest): ProvedRequest {
   return { method: IN_CAPITALS.test(method) ? method.toUpperCase() : method, url: new URL(url) }
 }
 
-/** What a response of an API says about later proofs. */
-export function proofAnswerOf({ status, header, errors }: ObservedResponse): ProofResponse {
+/** The parts of an API response that matter for later proofs. */
+export function proofResponseOf({ status, header, errors }: ObservedResponse): ProofResponse {
   const [nonce, date, age] = ['dpop-nonce', 'date', 'age'].map(header)
   return { status, nonce, date, age, isRejected: errors.includes('invalid_dpop_proof') }
 }

@@ -3,7 +3,7 @@ import { TokenError } from '../core/errors.ts'
 import { randomHex } from '../core/digest.ts'
 import { ownOption } from '../core/option-checks.ts'
 import type { ObservedResponse, KeyProofs, Proof, ProofResponse, ProvedRequest, SentRequest } from '../core/proofs.ts'
-import { asSent, proofAnswerOf } from './as-sent.ts'
+import { asSent, proofResponseOf } from './as-sent.ts'
 import { base64urlOf, base64urlOfText } from './base64url.ts'
 import { Origins } from './origins.ts'
 import type { VerifyingKey } from './public-jwk.ts'
@@ -49,8 +49,8 @@ export class ProofMaker implements KeyProofs {
     return (await this.prove({ ...asSent(request), token: request.token }, clock)).text
   }
 
-  hear(request: SentRequest, response: ObservedResponse, clock: Clock): void {
-    this.learn(asSent(request), proofAnswerOf(response), clock)
+  observe(request: SentRequest, response: ObservedResponse, clock: Clock): void {
+    this.learn(asSent(request), proofResponseOf(response), clock)
   }
 
   learn(request: ProvedRequest, response: ProofResponse, clock: Clock): void {

@@ -12,7 +12,7 @@ import { errorIfPrivate } from '../core/renewal-errors.ts'
 import type { RenewalState, Consequence, Plan, Policy, Rules, Situation } from '../core/situation.ts'
 import type { Suspicion } from '../core/suspicion.ts'
 import { member } from '../core/thrown.ts'
-import { SAYING } from '../core/token-source.ts'
+import { RESPONSE_FINGERPRINT } from '../core/token-source.ts'
 import type { Lease } from '../core/lease.ts'
 import { loginRequired } from './login-required.ts'
 
@@ -131,13 +131,13 @@ function afterClearResponse(error: TokenError, situation: Situation, { graceMs }
 
 /** Whether the same rejection, repeated for long enough, means that the refresh token is dead (F203, F288). */
 function isUnclear(error: TokenError): boolean {
-  return refreshTokenOutcomeOf(error) === 'rejected' || member(error, SAYING) !== undefined
+  return refreshTokenOutcomeOf(error) === 'rejected' || member(error, RESPONSE_FINGERPRINT) !== undefined
 }
 
 /** A key to compare one unclear rejection with the next (F277). */
 function rejectionKey(error: TokenError): string {
   const { code, status, serviceCode } = error
-  return [code, status, serviceCode, member(error, SAYING)].join(' ')
+  return [code, status, serviceCode, member(error, RESPONSE_FINGERPRINT)].join(' ')
 }
 
 function reasonOf(suspicion: Suspicion | undefined, { isRestored }: Situation['lease']): LoginReason {

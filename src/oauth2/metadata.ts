@@ -42,7 +42,7 @@ export async function metadataAt(calls: TokenCalls, url: URL, context: ExchangeC
     const { status, text, address } = await withinLimit(pending, { clock, ms, holdsProcess, signal, atLimit })
     const metadata = isSuccess(status) ? documentIn(text) : undefined
     if (metadata) return metadata
-    throw unavailable(`${address} answered ${status} without them; check ${of}`, status)
+    throw unavailable(`${address} responded with ${status} and no metadata; check ${of}`, status)
   } finally {
     ending.abort()
   }

@@ -1,6 +1,6 @@
 import { TokenError } from '../core/errors.ts'
 import { quietly } from '../core/thrown.ts'
-import { type ExchangeContext, REMARKS, type RemarkedGrant } from '../core/token-source.ts'
+import { type ExchangeContext, GRANT_DETAILS, type DetailedGrant } from '../core/token-source.ts'
 import type { TokenResponse } from '../wire/token-response.ts'
 import { CHANGED, wayOf } from '../wire/error-response.ts'
 import { parseHttpDate } from '../wire/http-date.ts'
@@ -39,7 +39,7 @@ export class ResponseReader {
    * @param presented The refresh token that was sent. If the response has another one, an unusable lifetime counts as absent.
    * @throws {TokenError} `ERR_TOKEN_RESPONSE` if a member is missing or unusable, and there is no refresh token.
    */
-  grantIn(response: TokenResponse, context: ExchangeContext, presented?: string): RemarkedGrant {
+  grantIn(response: TokenResponse, context: ExchangeContext, presented?: string): DetailedGrant {
     const unusable = (why: string) => unusableResponse(response, why)
     const whole = documentIn(response.text)
     const read = whole ?? formIn(response.text)
@@ -60,7 +60,7 @@ export class ResponseReader {
     const flaw = whole ? this.#accessTokenProblem(document) : NO_JSON
     if (flaw !== undefined && refreshToken === '') throw unusable(flaw)
     if (flaw !== undefined)
-      return { accessToken: '', accessLifetimeMs: 0, ...others, [REMARKS]: { flaw: unusable(flaw) } }
+      return { accessToken: '', accessLifetimeMs: 0, ...others, [GRANT_DETAILS]: { flaw: unusable(flaw) } }
     const found = accessLifetime(document, [now, context.clock.wallNow()])
     if (!found && !isRotated && memberOf(document, 'expires_in') !== undefined)
       throw unusable(`expires_in must be a positive number of seconds${CHANGED}`)
@@ -76,7 +76,7 @@ export class ResponseReader {
       accessLifetimeMs,
       ...due,
       ...others,
-      ...(!found && { [REMARKS]: { isLifetimeAssumed: true } }),
+      ...(!found && { [GRANT_DETAILS]: { isLifetimeAssumed: true } }),
     }
   }
 

@@ -1,4 +1,4 @@
-import { SAYING } from '../core/token-source.ts'
+import { RESPONSE_FINGERPRINT } from '../core/token-source.ts'
 import { fingerprintOf } from '../core/digest.ts'
 import { detailsOf, errorWith, outcomeOf, type TokenError } from '../core/errors.ts'
 import type { TokenResponse } from '../wire/token-response.ts'
@@ -19,7 +19,9 @@ export async function markUnclear(error: TokenError, { text }: TokenResponse): P
   if (!isUnclear) return error
   const marked = errorWith(error, { message: `${error.message}${IF_REPEATED}` })
   // Not enumerable, so that it is not printed.
-  return Object.defineProperty(marked, SAYING, { value: await fingerprintOf(comparableText(document)).catch(() => '') })
+  return Object.defineProperty(marked, RESPONSE_FINGERPRINT, {
+    value: await fingerprintOf(comparableText(document)).catch(() => ''),
+  })
 }
 
 const IF_REPEATED =

@@ -3,8 +3,8 @@ import { asGiven, checkedFlag, readOptions } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
 import {
   type ExchangeContext,
-  REMARKS,
-  type RemarkedGrant,
+  GRANT_DETAILS,
+  type DetailedGrant,
   type TokenGrant,
   type TokenSource,
 } from '../core/token-source.ts'
@@ -156,7 +156,7 @@ class LoginPassword implements TokenSource {
     sent: Moment,
     { report }: ExchangeContext,
     presented?: string,
-  ): RemarkedGrant {
+  ): DetailedGrant {
     const unexpected = (what: string) => report?.('unexpected-response', `The token response ${what}`)
     const serviceNow = this.#serviceClock.at(sent, date)
     const next = document.attribute('refresh') ?? undefined
@@ -177,7 +177,7 @@ class LoginPassword implements TokenSource {
 }
 
 /** @param isRotated The response has a new refresh token, so the manager decides about an unusable access token. */
-function accessIn(document: TokenDocument, now: number, isRotated: boolean): RemarkedGrant {
+function accessIn(document: TokenDocument, now: number, isRotated: boolean): DetailedGrant {
   const end = parseTimestamp(document.attribute('access_expired_at'))
   const accessLifetimeMs = (end?.at ?? NaN) - now
   try {
@@ -186,7 +186,7 @@ function accessIn(document: TokenDocument, now: number, isRotated: boolean): Rem
     return { accessToken: document.text('access'), accessLifetimeMs }
   } catch (flaw) {
     if (!isRotated) throw flaw
-    return { accessToken: '', accessLifetimeMs: 0, [REMARKS]: { flaw: flaw as TokenError } }
+    return { accessToken: '', accessLifetimeMs: 0, [GRANT_DETAILS]: { flaw: flaw as TokenError } }
   }
 }
 

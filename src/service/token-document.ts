@@ -105,7 +105,7 @@ export const USE_OAUTH = 'use oauth2 of axios-evergreen/oauth2'
 
 /** The message for a response of an OAuth 2.0 server. @param shown The evidence in the response. */
 export function oauthServer(shown: string): string {
-  return `an OAuth 2.0 server answered (${shown}), and this source uses the service’s own protocol: ${USE_OAUTH}`
+  return `an OAuth 2.0 server responded (${shown}), but this source uses the service’s own protocol: ${USE_OAUTH}`
 }
 
 /**

@@ -146,7 +146,7 @@ const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string)
         const { value } = await register.read(key)
         if (await register.replace(key, value, String(Number(value ?? 0) + 1), HOUR_MS)) return
       }
-      fail(`replace answered false ${4 * OWNERS} times, although the value can have changed only ${OWNERS - 1} times`)
+      fail(`replace returned false ${4 * OWNERS} times, although the value can have changed only ${OWNERS - 1} times`)
     }
     const registers = await Promise.all(Array.from({ length: OWNERS }, open))
     await Promise.all(registers.map(count))

@@ -11,7 +11,7 @@ export function rejection(
   advice: string,
   serviceCode: string | undefined,
 ): TokenError {
-  const message = `${address} answered ${status}: ${advice}${wayOf(proxy, serviceCode)}`
+  const message = `${address} responded with ${status}: ${advice}${wayOf(proxy, serviceCode)}`
   return new TokenError(failure.code, message, { ...failure, status, serviceCode, retryAfterMs })
 }
 

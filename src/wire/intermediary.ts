@@ -5,7 +5,8 @@ import type { Failure } from './failure.ts'
 
 /** The failure if an intermediary responds: it has judged neither the credentials nor the refresh token. */
 export function failureAtIntermediary(exchange: Exchange): Failure {
-  const advice = 'answered by something in front of the service, such as a firewall: allow the requests of this machine'
+  const advice =
+    'it comes from something in front of the service, such as a firewall: allow the requests of this machine'
   return {
     code: 'ERR_TOKEN_REQUEST',
     outcome: 'rejected',

@@ -77,7 +77,10 @@ function environment(name: string): string {
 export function checkNotFromProxy(response: TokenResponse): TokenResponse {
   const { status, proxy, address } = response
   if (proxy === undefined || !isFromIntermediary(response)) return response
-  const advice = 'with a web page: ask whoever runs the proxy, or name the host in NO_PROXY'
   const failure = failureAtIntermediary('refresh')
-  throw new TokenError(failure.code, `${address} answered ${status} ${proxy} ${advice}`, { ...failure, status })
+  throw new TokenError(failure.code, `${address} responded with ${status} and a web page ${proxy}: ${ASK}`, {
+    ...failure,
+    status,
+  })
 }
+const ASK = 'ask whoever runs the proxy, or name the host in NO_PROXY'

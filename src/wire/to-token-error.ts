@@ -35,9 +35,9 @@ function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): Token
     const failure = isOther
       ? failureAtIntermediary(exchange)
       : failureOfResponse(exchange, status ?? 400, error, needsLogin)
-    const by = isOther ? 'by something in front of the service, such as a firewall' : undefined
-    const what = [status, oauthError, by].filter((code) => code !== undefined).join(' ')
-    return new TokenError(failure.code, `The ${exchange} of the token source was answered ${what}`, {
+    const origin = isOther ? 'from something in front of the service, such as a firewall' : undefined
+    const what = [status, oauthError, origin].filter((code) => code !== undefined).join(' ')
+    return new TokenError(failure.code, `The ${exchange} of the token source failed with ${what}`, {
       ...failure,
       status,
       serviceCode: oauthError,

@@ -36,7 +36,7 @@ const KINDS: [string, Send][] = [
         },
       })
       const { status } = await send(`${api.defaults.baseURL}/`, { method: 'POST', body, duplex: 'half' })
-      if (status !== 200) throw new Error(`answered ${status}`)
+      if (status !== 200) throw new Error(`responded with ${status}`)
     },
   ],
 ]
@@ -74,7 +74,7 @@ describe('given a token that the API rejects, while its replacement is in flight
     await tokens.getAccessToken()
     minted.hold()
     minted.fail(
-      new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'answered 503', { outcome: 'unknown-5xx', status: 503 }),
+      new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'responded with 503', { outcome: 'unknown-5xx', status: 503 }),
     )
     const odd = failureOf(api.get('/odd'))
     await until(() => minted.calls === 2)
@@ -107,7 +107,7 @@ describe('given a token that the API rejects, while its replacement is in flight
 })
 
 describe('given an API that rejects a token that cannot be replaced (F385)', () => {
-  const down = new TokenError('ERR_CREDENTIALS_REJECTED', 'answered 401', { outcome: 'rejected', status: 401 })
+  const down = new TokenError('ERR_CREDENTIALS_REJECTED', 'responded with 401', { outcome: 'rejected', status: 401 })
   const isReady = (tokens: TokenManager) =>
     !['refused', 'cooling-down', 'stopped', 'closed'].includes(tokens.status().phase)
 

@@ -63,8 +63,8 @@ describeBrowser('given the example of a single-page application', () => {
   it.each([
     ['revoke', '#events [title="sent again"]', /renewed: .*because refused/],
     ['steal', '#login:not([hidden])', /suspicious: .*evidence (unexplained|revoked-or-used)/],
-    ['throttle', '#events [title="tried again"]', /tried again: .*answered 429/],
-    ['fail', '#events [title="tried again"]', /tried again: .*answered 503/],
+    ['throttle', '#events [title="tried again"]', /tried again: .*responded with 429/],
+    ['fail', '#events [title="tried again"]', /tried again: .*responded with 503/],
   ])('when a person lets the service %s, then the panel shows what the page says', async (name, shown, said) => {
     const context = await browser.newContext()
     context.setDefaultTimeout(300_000)

@@ -153,7 +153,7 @@ describe('given the handler of the guide for Express, and users who log out in a
       }),
     )
     expect(responses.flat()).toEqual(Array.from({ length: 150 }, () => 401))
-    // Without the second part of the predicate, these would be answered 500.
+    // Without the second part of the predicate, these would get a 500.
     expect(met401).toBeGreaterThan(0)
   })
 })

@@ -12,7 +12,7 @@ const levels = () => {
   return { lines, log: { info: at('info'), warn: at('warn'), error: at('error') } }
 }
 
-const error = new TokenError('ERR_THROTTLED', 'answered 429')
+const error = new TokenError('ERR_THROTTLED', 'responded with 429')
 const at = Date.UTC(2026, 0, 1)
 const suspicion = { fingerprint: '0a1b2c3d', rejectedAt: at } as const
 
@@ -31,17 +31,17 @@ describe('given a log of the events', () => {
     [
       'retry',
       { attempt: 1, delayMs: 500, error },
-      'warn axios-evergreen: retry: token request 1 failed, the next one follows in 0.5 s; ERR_THROTTLED: answered 429',
+      'warn axios-evergreen: retry: token request 1 failed, the next one follows in 0.5 s; ERR_THROTTLED: responded with 429',
     ],
     [
       'renewalFailed',
       { error, nextAttemptAt: at },
-      'warn axios-evergreen: renewalFailed: no token request before 2026-01-01T00:00:00.000Z; ERR_THROTTLED: answered 429',
+      'warn axios-evergreen: renewalFailed: no token request before 2026-01-01T00:00:00.000Z; ERR_THROTTLED: responded with 429',
     ],
     [
       'renewalFailed',
       { error, nextAttemptAt: Infinity },
-      'warn axios-evergreen: renewalFailed: no token request until reset() or adopt(); ERR_THROTTLED: answered 429',
+      'warn axios-evergreen: renewalFailed: no token request until reset() or adopt(); ERR_THROTTLED: responded with 429',
     ],
     [
       'renewalFailed',

@@ -13,7 +13,7 @@ describe('given callers who get no token, when they read the message', () => {
     await clock.advance(200)
     const limit = 'No access token was available within the time that this caller can wait (at most renewal.maxWaitMs)'
     const message = `${limit}: it waited for the pause before the next token request (options of retry)`
-    expect(await waiting).toMatchObject({ code: 'ERR_WAIT_TIMEOUT', message, cause: { message: 'answered 503' } })
+    expect(await waiting).toMatchObject({ code: 'ERR_WAIT_TIMEOUT', message, cause: { message: 'responded with 503' } })
   })
 
   it('then each of them has the same, and retryAt says when the next attempt may be made', async () => {
@@ -22,7 +22,7 @@ describe('given callers who get no token, when they read the message', () => {
     await outcome(tokens.getAccessToken())
     await clock.advance(3_500)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({
-      message: 'answered 404',
+      message: 'responded with 404',
       retryAt: clock.wallNow() + 1_500,
     })
   })
@@ -38,7 +38,7 @@ describe('given callers who get no token, when they read the message', () => {
       expect.objectContaining({
         code: 'ERR_TOKEN_REQUEST',
         message: expect.stringMatching(
-          /^Another owner .* check its address and parameters \(the service answered 404\)/,
+          /^Another owner .* check its address and parameters \(the service responded with 404\)/,
         ) as unknown,
         status: 404,
         serviceCode: '17',
@@ -104,7 +104,7 @@ describe('given callers who get no token, when they read the message', () => {
       }
       await clock.advance(30_000)
       const told = new Set((await Promise.all(waits)).map((error) => (error as Error).message))
-      expect([...told]).toEqual([`answered ${status}`])
+      expect([...told]).toEqual([`responded with ${status}`])
     }
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { memoryStore, TokenError, type TokenGrant } from '../../src/index.ts'
-import { REMARKS, type RemarkedGrant } from '../../src/core/token-source.ts'
+import { GRANT_DETAILS, type DetailedGrant } from '../../src/core/token-source.ts'
 import { person } from '../../src/login/index.ts'
 import { listen, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
@@ -157,11 +157,11 @@ describe('given an answer without another refresh token (F345)', () => {
 
 describe('given a source of this package that says that an access token cannot be used (F345)', () => {
   const flaw = new TokenError('ERR_TOKEN_RESPONSE', 'token_type must be Bearer, got mac', { outcome: 'unknown' })
-  const flawed = (grant: TokenGrant): RemarkedGrant => ({
+  const flawed = (grant: TokenGrant): DetailedGrant => ({
     ...grant,
     accessToken: '',
     accessLifetimeMs: 0,
-    [REMARKS]: { flaw },
+    [GRANT_DETAILS]: { flaw },
   })
 
   it('when the answer has another refresh token, then that is stored and presented', async () => {

@@ -394,7 +394,7 @@ describe('given a rest that another owner began, when a caller meets it (F224)',
       coolingError({ ...resting, code: 'ERR_THROTTLED', ...(status !== undefined && { status }) }, knowing)
     const message = 'Another owner of this account failed to renew: the service throttles token requests'
     expect(met()).toMatchObject({ code: 'ERR_THROTTLED', message })
-    expect(met(429)).toMatchObject({ status: 429, message: `${message} (the service answered 429)` })
+    expect(met(429)).toMatchObject({ status: 429, message: `${message} (the service responded with 429)` })
   })
 
   it('then a login that has ended says why', () => {

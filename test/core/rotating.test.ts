@@ -11,7 +11,7 @@ async function holdingPair(settings: Partial<ScriptedSource> = {}) {
   return world
 }
 const refused = (status: number) => () => {
-  throw new TokenError('ERR_REFRESH_REJECTED', `answered ${status}`, {
+  throw new TokenError('ERR_REFRESH_REJECTED', `responded with ${status}`, {
     status,
     outcome: 'rejected',
     refreshToken: FATES[status],

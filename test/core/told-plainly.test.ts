@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { TokenError } from '../../src/index.ts'
 import { person } from '../../src/login/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
-import { REMARKS } from '../../src/core/token-source.ts'
+import { GRANT_DETAILS } from '../../src/core/token-source.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
@@ -53,7 +53,7 @@ describe('given an obtain that brings the very token that has expired (F375)', (
 
   it('when it was not told, then it is one: a session may give the same token again', async () => {
     const { source, clock, tokens } = manage(new ScriptedSource())
-    const untold = () => again({ [REMARKS]: { isLifetimeAssumed: true } })
+    const untold = () => again({ [GRANT_DETAILS]: { isLifetimeAssumed: true } })
     source.script.push(untold, untold, untold)
     await tokens.getAccessToken()
     await clock.advance(7_200_000)

@@ -132,7 +132,7 @@ export class TokenService {
 
 function refused(): TokenError {
   const details = { status: 401, outcome: 'rejected', refreshToken: 'refused' } as const
-  return new TokenError('ERR_REFRESH_REJECTED', 'answered 401', details)
+  return new TokenError('ERR_REFRESH_REJECTED', 'responded with 401', details)
 }
 
 /** Fails without a call, like `oauth2` with `grant: 'login'`. */
@@ -141,16 +141,16 @@ export function loginRequired(): TokenError {
 }
 
 export function throttled(): TokenError {
-  return new TokenError('ERR_THROTTLED', 'answered 429', { status: 429, outcome: 'deferred' })
+  return new TokenError('ERR_THROTTLED', 'responded with 429', { status: 429, outcome: 'deferred' })
 }
 
 export function failed(): TokenError {
-  return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'answered 503', { status: 503, outcome: 'unknown-5xx' })
+  return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'responded with 503', { status: 503, outcome: 'unknown-5xx' })
 }
 
 /** An unknown error: it says nothing about the refresh token. */
 export function odd(): TokenError {
-  return new TokenError('ERR_TOKEN_REQUEST', 'answered 400', { status: 400, outcome: 'rejected' })
+  return new TokenError('ERR_TOKEN_REQUEST', 'responded with 400', { status: 400, outcome: 'rejected' })
 }
 
 /** The connection broke, so it is unknown whether the service has acted. */

@@ -151,7 +151,7 @@ const NIGHTS: readonly Night[] = [
   {
     night: '1: the client secret was rotated',
     run: rotated,
-    cause: /ERR_CREDENTIALS_REJECTED: .* answered 401: invalid_client/,
+    cause: /ERR_CREDENTIALS_REJECTED: .* responded with 401: invalid_client/,
     cure: /check clientId, clientSecret/,
   },
   {
@@ -176,10 +176,10 @@ const NIGHTS: readonly Night[] = [
   {
     night: '5: a proxy answers 403 with a page',
     run: proxied(403, PAGE),
-    cause: /answered 403 through the proxy .* with a web page/,
+    cause: /responded with 403 and a web page through the proxy /,
     cure: /ask whoever runs the proxy, or name the host in NO_PROXY/,
   },
-  { night: '5: a proxy answers 502', run: proxied(502, PAGE), cause: /answered 502/, cure: CHECK_PROXY },
+  { night: '5: a proxy answers 502', run: proxied(502, PAGE), cause: /responded with 502/, cure: CHECK_PROXY },
   {
     night: '5: a proxy answers 407',
     run: proxied(407, PAGE),
@@ -189,13 +189,13 @@ const NIGHTS: readonly Night[] = [
   {
     night: '5: a proxy answers 302 to a login page',
     run: proxied(302, '', PORTAL),
-    cause: /answered 302: a redirect to another origin/,
+    cause: /responded with 302: a redirect to another origin/,
     cure: CHECK_PROXY,
   },
   {
     night: '6: the service answers 429 for an hour',
     run: called([429, { error: 'slow_down' }, HOUR]),
-    cause: /ERR_THROTTLED: .* answered 429: slow_down: too many token requests/,
+    cause: /ERR_THROTTLED: .* responded with 429: slow_down: too many token requests/,
     cure: /let all processes of the account share a store/,
   },
   {

@@ -115,7 +115,7 @@ describe.each(ADAPTERS)('given a refresh, and the %s adapter', (adapter) => {
         { delayMs: 250, error: { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx', status } },
       ])
       const why = status === 511 ? 'this network requires a login$' : 'the token service failed$'
-      expect(told.retry[0]!.error.message).toMatch(new RegExp(`answered ${status}: ${why}`))
+      expect(told.retry[0]!.error.message).toMatch(new RegExp(`responded with ${status}: ${why}`))
       await expectNextCallAfter(network, 250)
       expect(await renewed).toBeUndefined()
       expect([service.heard, service.story]).toEqual([['obtain', 'refresh', 'refresh'], 'spent 2, live 0'])

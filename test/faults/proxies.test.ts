@@ -72,6 +72,6 @@ describe('given a proxy that requires its own credentials', () => {
   })
 
   it('when it rejects a refresh, then the error says that it was a proxy (F38)', async () => {
-    expect((await refused()).error).toMatchObject({ message: expect.stringMatching(/ answered 407: .*proxy/) })
+    expect((await refused()).error).toMatchObject({ message: expect.stringMatching(/ responded with 407: .*proxy/) })
   })
 })

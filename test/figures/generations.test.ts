@@ -18,7 +18,7 @@ function account(takesMs: number) {
     if (!isFirst) answer()
     // The first call fails, so the renewal contains a pause.
     if (isFirst)
-      throw new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'answered 503', { status: 503, outcome: 'not-sent' })
+      throw new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'responded with 503', { status: 503, outcome: 'not-sent' })
     const [accessToken, refreshToken] = [`generation ${begunIn}`, `refresh ${calls}`].map((text) =>
       text.replace(' ', '-'),
     )

@@ -50,7 +50,10 @@ function downFor({ startAt, durationMs, kind }: Outage, now: () => number): Toke
       const at = now()
       if (at < startAt || at >= startAt + durationMs) return { accessToken: `at-${at}`, accessLifetimeMs: 60_000 }
       if (kind === 'black hole') return new Promise<never>(() => {})
-      throw new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'answered 503', { outcome: 'unknown-5xx', status: 503 })
+      throw new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'responded with 503', {
+        outcome: 'unknown-5xx',
+        status: 503,
+      })
     },
   }
 }

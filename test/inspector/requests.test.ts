@@ -8,7 +8,7 @@ describe('given an instance whose requests are followed, and a library before th
     const adapter = async (config: InternalAxiosRequestConfig): Promise<AxiosResponse> => {
       const answer = { status: statuses.shift()!, statusText: '', data: '', headers: {}, config }
       if (config.validateStatus?.(answer.status)) return answer
-      throw Object.assign(new Error(`answered ${answer.status}`), { config, response: answer })
+      throw Object.assign(new Error(`responded with ${answer.status}`), { config, response: answer })
     }
     const api = axios.create({ adapter })
     const usual = api.defaults.validateStatus

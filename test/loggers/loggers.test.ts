@@ -16,12 +16,12 @@ const FIELDS = { ...NAMED, fields: true }
 function writtenBy(log: EventLog, options: object): void {
   const { tokens, tell } = telling()
   logEvents(tokens, log, options)
-  const error = new TokenError('ERR_THROTTLED', 'answered 429', { status: 429 })
+  const error = new TokenError('ERR_THROTTLED', 'responded with 429', { status: 429 })
   tell('renewalFailed', { error, nextAttemptAt: Date.UTC(2026, 0, 1) })
 }
 
 const LINE =
-  'axios-evergreen (bakery): renewalFailed: no token request before 2026-01-01T00:00:00.000Z; ERR_THROTTLED: answered 429'
+  'axios-evergreen (bakery): renewalFailed: no token request before 2026-01-01T00:00:00.000Z; ERR_THROTTLED: responded with 429'
 const TOLD = { event: 'renewalFailed', name: 'bakery', code: 'ERR_THROTTLED', status: 429 }
 
 afterEach(() => void jest.restoreAllMocks())

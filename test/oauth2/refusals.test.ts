@@ -84,7 +84,7 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   [401, ' <?xml version="1.0"?>', request, `${request} kept`, `${request} kept`, 'something in front of the service'],
   [401, '', credentials, `${credentials} kept`, `${credentials} kept`, 'check tokenEndpoint, and the client'],
   // A firewall in front of the service (F291, F372).
-  [403, '<html>', request, `${request} kept`, `${request} kept`, 'answered by something in front of the service'],
+  [403, '<html>', request, `${request} kept`, `${request} kept`, 'it comes from something in front of the service'],
   [404, '', request, request, request, 'check tokenEndpoint'],
   [405, '', request, request, request, 'check tokenEndpoint'],
   [407, '', request, request, `${request} kept`, 'a proxy requires credentials'],
@@ -133,7 +133,7 @@ describe('given an answer that rejects (F291)', () => {
       expect(errors.map(told)).toEqual([obtain, ofClient, ofLogin])
       for (const error of errors) {
         expect(error).toMatchObject({ status })
-        expect(error.message.startsWith(`${ENDPOINT} answered ${status}: `)).toBe(true)
+        expect(error.message.startsWith(`${ENDPOINT} responded with ${status}: `)).toBe(true)
         expect(`${error.message} ${JSON.stringify(error)}`).not.toContain('hidden-value')
       }
       expect(errors[1]!.message).toContain(advice)
@@ -194,7 +194,7 @@ describe('given an answer that rejects (F291)', () => {
   it('when it is that of the specification, then the error says which source speaks it (F194)', async () => {
     const error = await refused(415, { errors: [{ status: '415', detail: 'hidden-value' }] })
     expect(error.message).toBe(
-      `${ENDPOINT} answered 415: it is not OAuth 2.0 (errors): is this the service of clientCredentials() and loginPassword() of axios-evergreen?`,
+      `${ENDPOINT} responded with 415: it is not OAuth 2.0 (errors): is this the service of clientCredentials() and loginPassword() of axios-evergreen?`,
     )
   })
 })
@@ -207,7 +207,7 @@ describe('given the refresh of a login, and an answer that says nothing known of
   it('when its words are not known, then the message says so, what follows, and what teaches them', async () => {
     const error = await refused(400, word('hidden-value'), login)
     const unknown = 'the server rejects the refresh token with an unknown error code'
-    expect(error.message).toBe(`${ENDPOINT} answered 400: ${unknown}. ${later}`)
+    expect(error.message).toBe(`${ENDPOINT} responded with 400: ${unknown}. ${later}`)
   })
 
   it('when its word is known and says nothing of the token, then the message says what follows, too', async () => {

@@ -187,7 +187,7 @@ describe.each(ADAPTERS)('given a real server, and the %s adapter', (adapter) => 
     const error = await failureOf(exchanged(source))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', status: 307 })
     expect(error.message).toBe(
-      `${server.origin}/token answered 307: a redirect to another origin; token requests follow no redirects, check tokenEndpoint`,
+      `${server.origin}/token responded with 307: a redirect to another origin; token requests follow no redirects, check tokenEndpoint`,
     )
     expect(elsewhere.seen).toEqual([])
   })

@@ -53,7 +53,7 @@ describe('given the simulated service and client credentials', () => {
     const { tokens, service } = await startWorld({ clientSecret: 'wrong' })
     await expect(tokens.getAccessToken()).rejects.toMatchObject({
       code: 'ERR_CREDENTIALS_REJECTED',
-      message: `obtain at ${service.tokenEndpoint} answered 401: invalid_client: check clientId, clientSecret and clientAuthentication; some servers accept only post, or do not allow this grant to this client`,
+      message: `obtain at ${service.tokenEndpoint} responded with 401: invalid_client: check clientId, clientSecret and clientAuthentication; some servers accept only post, or do not allow this grant to this client`,
     })
     await expect(tokens.getAccessToken()).rejects.toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
     expect(service.count('obtain')).toBe(1)

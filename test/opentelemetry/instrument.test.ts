@@ -284,7 +284,7 @@ describe('given an active span', () => {
       await request('served', () => api.get('/wallet'))
       const [refused, served] = telemetry.spans.filter(({ name }) => name === 'token obtain')
       expect(refused).toMatchObject({
-        status: { code: SpanStatusCode.ERROR, message: expect.stringContaining('answered 403') },
+        status: { code: SpanStatusCode.ERROR, message: expect.stringContaining('responded with 403') },
         attributes: {
           'error.type': 'ERR_CREDENTIALS_REJECTED',
           'http.response.status_code': 403,

@@ -94,7 +94,7 @@ export async function travelAsCalled(
   const sent = asked.map((one, at) => sendScrambled(api, one, at, objects))
   setImmediate(open)
   try {
-    for (const { status } of await Promise.all(sent)) if (status !== 200) throw new Error(`answered ${status}`)
+    for (const { status } of await Promise.all(sent)) if (status !== 200) throw new Error(`responded with ${status}`)
   } finally {
     await tokens.close()
   }

@@ -157,7 +157,7 @@ describe('given the tables of sections 7.2 and 7.3', () => {
       expect(error.serviceCode).toBe(serviceCode)
       expect(error.refreshToken).toBe(expected.refreshToken)
       expect(error.message).toMatch(advice)
-      expect(error.message.startsWith(`${HOST}${PATHS[exchange]} answered ${status}: `)).toBe(true)
+      expect(error.message.startsWith(`${HOST}${PATHS[exchange]} responded with ${status}: `)).toBe(true)
     },
   )
 

@@ -6,7 +6,7 @@ import { loginPassword } from '../../src/service/login-password.ts'
 import { account } from './variant-b.ts'
 import { ADAPTERS, answering, failureOf, grantText, listening, obtain, sourceAt, sourceBehind } from './world.ts'
 
-const OAUTH = 'and this source uses the service’s own protocol: use oauth2 of axios-evergreen/oauth2'
+const OAUTH = 'but this source uses the service’s own protocol: use oauth2 of axios-evergreen/oauth2'
 
 describe('given an OAuth 2.0 server behind clientCredentials', () => {
   it.each([
@@ -18,7 +18,7 @@ describe('given an OAuth 2.0 server behind clientCredentials', () => {
       const failure = await failureOf(obtain(sourceBehind(answering(body, status))))
       expect(failure.outcome).toBe('rejected')
       expect(failure.message).toBe(
-        `https://tokens.example/api/token/ answered ${status}: an OAuth 2.0 server answered (error: ${error}), ${OAUTH}`,
+        `https://tokens.example/api/token/ responded with ${status}: an OAuth 2.0 server responded (error: ${error}), ${OAUTH}`,
       )
     }
   })
@@ -27,7 +27,7 @@ describe('given an OAuth 2.0 server behind clientCredentials', () => {
     const body = '{"error":"hidden_value","error_description":"x"}'
     const failure = await failureOf(obtain(sourceBehind(answering(body, 400))))
     expect(failure.message).toBe(
-      `https://tokens.example/api/token/ answered 400: an OAuth 2.0 server answered (error), ${OAUTH}`,
+      `https://tokens.example/api/token/ responded with 400: an OAuth 2.0 server responded (error), ${OAUTH}`,
     )
   })
 
@@ -36,7 +36,7 @@ describe('given an OAuth 2.0 server behind clientCredentials', () => {
     const failure = await failureOf(obtain(sourceBehind(answering(body))))
     expect(failure).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown' })
     expect(failure.message).toBe(
-      `The response from https://tokens.example/api/token/ cannot be used: an OAuth 2.0 server answered (access_token), ${OAUTH}`,
+      `The response from https://tokens.example/api/token/ cannot be used: an OAuth 2.0 server responded (access_token), ${OAUTH}`,
     )
   })
 
@@ -53,7 +53,7 @@ describe('given an OAuth 2.0 server behind clientCredentials', () => {
   ])('when the error is %p, which is none of OAuth 2.0, then nothing is said of it (F194)', async (error) => {
     const failure = await failureOf(obtain(sourceBehind(answering(JSON.stringify({ error }), 400))))
     expect(failure.message).toMatch(
-      /answered 400: check the credentials and baseUrl, and that the service uses Variant A /,
+      /responded with 400: check the credentials and baseUrl, and that the service uses Variant A /,
     )
   })
 
@@ -68,7 +68,7 @@ describe('given credentials of the other variant', () => {
     const adapter = answering('{"errors":[{"code":"2006"}]}', status)
     const source = loginPassword({ ...account, baseUrl: 'https://tokens.example', transport: { adapter } })
     expect((await failureOf(obtain(source))).message).toBe(
-      `https://tokens.example/token/ answered ${status}: ` +
+      `https://tokens.example/token/ responded with ${status}: ` +
         'check the credentials and baseUrl, and that the service uses Variant B (login and password)',
     )
     expect((await failureOf(obtain(sourceBehind(adapter)))).message).toMatch(/uses Variant A \(client id and secret\)$/)

@@ -67,7 +67,7 @@ describe.each(Object.keys(sources))('given %s, and a proxy in the environment', 
       expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', status: 403, refreshToken: 'kept' })
       expect(error.message).toMatch(
         new RegExp(
-          `answered 403 through the proxy ${proxy} of HTTPS?_PROXY with a web page: ask whoever runs the proxy`,
+          `responded with 403 and a web page through the proxy ${proxy} of HTTPS?_PROXY: ask whoever runs the proxy`,
         ),
       )
     },
@@ -79,7 +79,7 @@ describe.each(Object.keys(sources))('given %s, and a proxy in the environment', 
     const error = await failure('https://tokens.example')
     expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', status: 407 })
     expect(error.message).toContain(
-      `answered 407: a proxy requires credentials; check transport.proxy, or HTTPS_PROXY; the request went through the proxy ${proxy} of HTTPS_PROXY`,
+      `responded with 407: a proxy requires credentials; check transport.proxy, or HTTPS_PROXY; the request went through the proxy ${proxy} of HTTPS_PROXY`,
     )
   })
 

@@ -84,7 +84,7 @@ describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapte
     const error = await failureOf(exchange())
     expect(error).toMatchObject(expected)
     expect(error.message).toMatch(advice)
-    expect(error.message.startsWith(`${ADDRESS} answered ${expected.status}: `)).toBe(true)
+    expect(error.message.startsWith(`${ADDRESS} responded with ${expected.status}: `)).toBe(true)
   })
 })
 
@@ -96,7 +96,7 @@ describe('given a redirect', () => {
       const error = await failureOf(obtain(sourceAt(`${HOST}/api/`)))
       expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', status, retryable: false })
       expect(error.message).toBe(
-        `${ADDRESS} answered ${status}: a redirect to another origin; token requests follow no redirects, check baseUrl`,
+        `${ADDRESS} responded with ${status}: a redirect to another origin; token requests follow no redirects, check baseUrl`,
       )
     },
   )
@@ -221,7 +221,7 @@ describe('given the body of an error answer (F53)', () => {
     answered(400, body, { 'Content-Type': 'application/vnd.api+json' })
     const error = await failureOf(obtain(sourceAt(`${HOST}/api`)))
     expect(error.message).toBe(
-      `${ADDRESS} answered 400: check the credentials and baseUrl, and that the service uses Variant A (client id and secret)`,
+      `${ADDRESS} responded with 400: check the credentials and baseUrl, and that the service uses Variant A (client id and secret)`,
     )
     expect(Object.fromEntries(Object.entries(error))).toEqual({
       code: 'ERR_CREDENTIALS_REJECTED',

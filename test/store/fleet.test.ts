@@ -33,7 +33,7 @@ function start(count: number, { perMinute = Infinity, lifetimeMs = 60 * MINUTE }
     if (isAccepted) accepted.push(at)
     calls.push({ at, isAccepted })
     if (isAccepted) return { accessToken: `access-${(issued += 1)}`, accessLifetimeMs: lifetimeMs }
-    throw new TokenError('ERR_THROTTLED', 'answered 429', { status: 429, outcome: 'deferred' })
+    throw new TokenError('ERR_THROTTLED', 'responded with 429', { status: 429, outcome: 'deferred' })
   }
   const source = { id: 'fleet', obtain }
   const fleet = Array.from({ length: count }, () =>

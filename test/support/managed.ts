@@ -75,7 +75,7 @@ export function failing(status: number, details: { retryAfterMs?: number } = {})
           : status === 404
             ? ['ERR_TOKEN_REQUEST', 'rejected']
             : [REJECTED[kind], 'rejected']
-    throw new TokenError(code, `answered ${status}`, { status, outcome, refreshToken: FATES[status], ...details })
+    throw new TokenError(code, `responded with ${status}`, { status, outcome, refreshToken: FATES[status], ...details })
   }
 }
 

@@ -142,7 +142,7 @@ describe('given a worker that has the manager, and its page', () => {
     const tokens = await openPage()
     const told = listen(tokens)
     await tokens.adopt(grant('alice'))
-    source.failure = new TokenError('ERR_THROTTLED', 'answered 429', {
+    source.failure = new TokenError('ERR_THROTTLED', 'responded with 429', {
       status: 429,
       serviceCode: 'slow',
       retryAfterMs: 60_000,
@@ -151,7 +151,7 @@ describe('given a worker that has the manager, and its page', () => {
     const error = await failureOf<TokenError>(tokens.renew())
     expect(isTokenError(error, 'ERR_THROTTLED')).toBe(true)
     const all = {
-      message: 'answered 429',
+      message: 'responded with 429',
       retryable: true,
       status: 429,
       serviceCode: 'slow',

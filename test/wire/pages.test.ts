@@ -100,7 +100,7 @@ describe('given a gateway in front of the service that answers token requests (F
     const { clientCredentials: source } = await sourcesAt([403, 'text/html', page])
     const { message } = await failureOf(source!.obtain(context()))
     expect(message).toMatch(
-      /^http:.*\/token\/ answered 403: answered by something in front of the service, such as a firewall: allow the requests of this machine$/,
+      /^http:.*\/token\/ responded with 403: it comes from something in front of the service, such as a firewall: allow the requests of this machine$/,
     )
   })
 })
