@@ -8,7 +8,7 @@ import { held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** Only a user can obtain its tokens. It knows what it was asked to revoke. */
+/** A source whose tokens only a user can obtain. It records what it was asked to revoke. */
 class LoginSource extends ScriptedSource {
   readonly login = person
   readonly revoked: (string | undefined)[] = []
@@ -23,7 +23,7 @@ class LoginSource extends ScriptedSource {
   }
 }
 
-/** A register each of whose steps takes `takesMs` of the clock. */
+/** A register whose steps each take `takesMs` on the clock. */
 class SlowRegister extends MemoryRegister {
   takesMs = 0
   readonly #timers: ManualClock
@@ -57,7 +57,7 @@ const login = (name: string, withSubject = false) => ({
   ...(withSubject && { subject: name }),
 })
 
-/** Two tabs of one person, or of two, over one store whose steps take 20 ms. */
+/** Two tabs, of the same user or of two, over one store whose steps take 20 ms. */
 function twoTabs(options = {}) {
   const clock = manualClock()
   const register = new SlowRegister(clock)
@@ -75,7 +75,7 @@ const follow = (tokens: LoginManager) =>
 const changes = ({ told }: Pick<ReturnType<typeof manage>, 'told'>) =>
   told.loginChanged.map(({ login, by, account }) => [login, by, account].join(' '))
 
-describe('given a look into the store that is in flight (F268)', () => {
+describe('given a check of the store in flight (F268)', () => {
   const looking = async (before: (world: ReturnType<typeof twoTabs>) => Promise<void>) => {
     const world = twoTabs()
     await before(world)
@@ -93,7 +93,7 @@ describe('given a look into the store that is in flight (F268)', () => {
   it.each([
     ['with a subject', true],
     ['without a subject', false],
-  ])('when Bob logs in here, %s, then no request goes out as the person whom the store had', async (_, withSubject) => {
+  ])('when Bob logs in here, %s, then no request is sent as the user in the store', async (_, withSubject) => {
     const { clock, here } = await looking(aliceElsewhere)
     const adopted = here.tokens.adopt(login('bob', withSubject))
     await clock.advance(100)
@@ -102,7 +102,7 @@ describe('given a look into the store that is in flight (F268)', () => {
   })
 
   it.each([0, 5, 15, 40])(
-    'when somebody logs in here %i ms later, and the store tells of a logout, then the login stays',
+    'when a user logs in here %i ms later, and the store reports a logout, then the login is kept',
     async (ms) => {
       const { clock, here } = await looking(logoutElsewhere)
       await clock.advance(ms)
@@ -116,7 +116,7 @@ describe('given a look into the store that is in flight (F268)', () => {
   it.each<[string, (tokens: LoginManager) => Promise<unknown>]>([
     ['logs out', (tokens) => tokens.logout()],
     ['resets', (tokens) => tokens.reset()],
-  ])('when the person %s here, then nobody is logged in again', async (_, end) => {
+  ])('when the user %s here, then no login is restored', async (_, end) => {
     const { clock, here, there } = await looking(aliceElsewhere)
     await clock.advance(100)
     expect(here.tokens.peekAccessToken()).toBe('alice')
@@ -130,14 +130,14 @@ describe('given a look into the store that is in flight (F268)', () => {
     expect([here.tokens.peekAccessToken(), changes(here).at(-1)]).toEqual([undefined, 'required here unknown'])
   })
 
-  it('when nothing else happens, then the look is believed', async () => {
+  it('when nothing else happens, then the result of the check applies', async () => {
     const { clock, here } = await looking(aliceElsewhere)
     await clock.advance(40)
     expect(here.tokens.peekAccessToken()).toBe('alice')
   })
 })
 
-describe('given acts that follow each other in one turn (F269)', () => {
+describe('given calls that follow each other in one turn (F269)', () => {
   const stores = [
     ['alone', undefined],
     ['with a store', true],
@@ -151,7 +151,7 @@ describe('given acts that follow each other in one turn (F269)', () => {
     it.each<[string, (tokens: LoginManager) => Promise<unknown>]>([
       ['logout()', (tokens) => tokens.logout()],
       ['reset()', (tokens) => tokens.reset()],
-    ])('when a login with a subject is adopted, then %s, then nobody is logged in', async (name, end) => {
+    ])('when a login with a subject is adopted, then %s, then no user is logged in', async (name, end) => {
       const { tokens, source } = open(isShared)
       const acts = [tokens.adopt(login('alice', true)), end(tokens)]
       await Promise.all(acts)
@@ -160,7 +160,7 @@ describe('given acts that follow each other in one turn (F269)', () => {
       expect(source.revoked).toEqual(name === 'logout()' ? ['alice-refresh'] : [])
     })
 
-    it('when two logins are adopted, then the second one wins, whoever of them has a subject', async () => {
+    it('when two logins are adopted, then the second one wins, whichever of them has a subject', async () => {
       for (const [first, second] of [
         [true, false],
         [false, true],
@@ -177,7 +177,7 @@ describe('given acts that follow each other in one turn (F269)', () => {
       }
     })
 
-    it('when a logout waits for an exchange, then a login that follows begins at its call, and outlives it', async () => {
+    it('when a logout waits for an exchange, then a later login takes effect at its call, and is kept', async () => {
       const { tokens, clock, source } = open(isShared)
       await tokens.adopt(login('alice'))
       const late = held(() => source.grant())
@@ -197,7 +197,7 @@ describe('given acts that follow each other in one turn (F269)', () => {
     })
   })
 
-  it('when a known person logs in, then listeners hear of it before the store answers', async () => {
+  it('when a user with a subject logs in, then listeners are notified before the store responds', async () => {
     const { here, register, clock } = twoTabs()
     register.takesMs = 20
     const adopted = here.tokens.adopt(login('alice', true))
@@ -207,7 +207,7 @@ describe('given acts that follow each other in one turn (F269)', () => {
     await adopted
   })
 
-  it('when Alice, then Bob, then nobody and then Carol: each act takes effect at its call', async () => {
+  it('when Alice logs in, then Bob, then Bob logs out and Carol logs in, then each call takes effect at once', async () => {
     const { tokens } = open(true)
     const seen: (string | undefined)[] = []
     const acts = [
@@ -224,7 +224,7 @@ describe('given acts that follow each other in one turn (F269)', () => {
     expect([...seen, tokens.peekAccessToken()]).toEqual(['alice', 'bob', undefined, 'carol', 'carol'])
   })
 
-  it('when the same user logs in again, then callers who wait get the new token at once', async () => {
+  it('when the same user logs in again, then waiting callers get the new token at once', async () => {
     const { tokens, clock, source } = open(true)
     await tokens.adopt(login('alice', true))
     source.script.push(() => new Promise(() => undefined))
@@ -237,7 +237,7 @@ describe('given acts that follow each other in one turn (F269)', () => {
   })
 })
 
-describe('given Alice in this tab, and Bob who has logged in elsewhere', () => {
+describe('given Alice in this tab, and a login of Bob elsewhere', () => {
   const start = async () => {
     const world = twoTabs()
     await world.here.tokens.adopt(login('alice', true))
@@ -246,7 +246,7 @@ describe('given Alice in this tab, and Bob who has logged in elsewhere', () => {
   }
   const afterReload = async ({ open }: ReturnType<typeof twoTabs>) => outcome(open().tokens.getAccessToken())
 
-  it('when this tab logs out, then the tokens that it held are revoked, and the login of Bob stays (F270)', async () => {
+  it('when this tab logs out, then its own tokens are revoked, and the login of Bob stays (F270)', async () => {
     const world = await start()
     const { here, there } = world
     expect(await here.tokens.logout()).toMatchObject({ revoked: true })
@@ -263,7 +263,7 @@ describe('given Alice in this tab, and Bob who has logged in elsewhere', () => {
     expect(changes(world.here).at(-1)).toBe('present elsewhere other')
   })
 
-  it('when this tab logs out, and then somebody logs in here at once, then that login is the last', async () => {
+  it('when this tab logs out, and a third user logs in here at once, then that login wins', async () => {
     const world = await start()
     const { here } = world
     await Promise.all([here.tokens.logout(), here.tokens.adopt(login('carol', true))])
@@ -272,10 +272,10 @@ describe('given Alice in this tab, and Bob who has logged in elsewhere', () => {
 
   it.each([
     ['her token is due', (tokens: LoginManager) => tokens.getAccessToken(), 46_000],
-    ['she wants a renewal', (tokens: LoginManager) => tokens.renew(), 0],
-    ['all tokens have ended', (tokens: LoginManager) => tokens.getAccessToken(), 61_000],
+    ['renew() is called', (tokens: LoginManager) => tokens.renew(), 0],
+    ['all tokens have expired', (tokens: LoginManager) => tokens.getAccessToken(), 61_000],
   ])(
-    'when %s, then her renewal presents nothing of Bob, and her logout revokes only what was hers (F321)',
+    'when %s, then her renewal presents no token of Bob, and her logout revokes only her own (F321)',
     async (_, ask, ms) => {
       const world = await start()
       const { clock, register, here, there } = world
@@ -295,14 +295,14 @@ describe('given Alice in this tab, and Bob who has logged in elsewhere', () => {
     },
   )
 
-  it('when her callers wait, then they learn that her login has ended, and later ones are served as Bob (F321)', async () => {
+  it('when her callers wait, then they are rejected with a required login, and later callers get the token of Bob (F321)', async () => {
     const { here } = await start()
     expect(await outcome(here.tokens.renew())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
     expect(here.source.calls).toEqual([])
     expect(await here.tokens.getAccessToken()).toBe('bob')
   })
 
-  it('when her exchange is in flight, and she logs out, then what it brings is revoked, and nothing of Bob (F321)', async () => {
+  it('when her exchange is in flight, and she logs out, then its tokens are revoked, and none of Bob (F321)', async () => {
     const world = twoTabs()
     const { here, there } = world
     await here.tokens.adopt(login('alice', true))
@@ -340,14 +340,14 @@ describe('given a store that was lost, and whose clock was set back (F272)', () 
     expect(here.source.calls).toEqual([])
   })
 
-  it('when an old tab looks, then it finds the new login', async () => {
+  it('when an old tab checks the store, then it finds the new login', async () => {
     const { here } = await start()
     follow(here.tokens)
     await settle()
     expect([here.tokens.peekAccessToken(), changes(here).at(-1)]).toEqual(['bob', 'present elsewhere other'])
   })
 
-  it('when an exchange of the old tab was in flight, then what it brings does not take the place of the new login', async () => {
+  it('when an exchange of the old tab was in flight, then its tokens do not replace the new login', async () => {
     const { here, there, clock, register, open } = twoTabs()
     await here.tokens.adopt(login('alice', true))
     const late = held(() => here.source.grant())
@@ -367,13 +367,13 @@ describe('given an access token that was adopted without a refresh token (F276)'
   it.each<[string, (tokens: LoginManager) => Promise<void>]>([
     ['alone', (tokens) => tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000 })],
     [
-      'after it was held with one',
+      'after an adoption with one',
       async (tokens) => {
         await tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r' })
         await tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000 })
       },
     ],
-  ])('when the API refuses it, %s, then a login is required', async (_, adopt) => {
+  ])('when the API rejects it, %s, then a login is required', async (_, adopt) => {
     for (const store of [undefined, memoryStore()]) {
       const { tokens, source } = manage(new LoginSource(), store && { store })
       await adopt(tokens)

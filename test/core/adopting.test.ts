@@ -10,7 +10,7 @@ const GRANT: TokenGrant = {
   refreshLifetimeMs: 3_600_000,
 }
 
-/** Like the source of a login: it cannot obtain without a user. */
+/** Like the source of a login: only a user can obtain tokens. */
 class LoginSource extends ScriptedSource {
   override obtain(): Promise<never> {
     this.obtains += 1
@@ -23,8 +23,8 @@ function withLogin(options = {}) {
   return { ...manage(source, options), source }
 }
 
-describe('given tokens that were got elsewhere', () => {
-  it('when they are adopted, then they serve, and are renewed in time', async () => {
+describe('given tokens from elsewhere', () => {
+  it('when they are adopted, then they are used, and renewed in time', async () => {
     const { clock, source, tokens, told } = manage(new ScriptedSource({ pairs: true }))
     await tokens.adopt(GRANT)
     expect(await tokens.getAccessToken()).toBe('adopted')
@@ -38,7 +38,7 @@ describe('given tokens that were got elsewhere', () => {
     expect([await tokens.getAccessToken(), source.calls[0]?.refreshToken]).toEqual(['access-1', 'r'])
   })
 
-  it('when callers wait for a renewal, then they get the adopted token, and the renewal reaches nobody', async () => {
+  it('when callers wait for a renewal, then they get the adopted token, and the renewed one is dropped', async () => {
     const { source, tokens } = manage(new ScriptedSource({ pairs: true }))
     const late = held(() => source.grant())
     source.script.push(late.answer)
@@ -51,7 +51,7 @@ describe('given tokens that were got elsewhere', () => {
     expect([tokens.peekAccessToken(), source.kinds]).toEqual(['adopted', 'obtain'])
   })
 
-  it('when the manager rests, then the rest is over', async () => {
+  it('when the manager is in a cool-down, then the cool-down ends', async () => {
     const { source, tokens } = manage()
     source.script.push(failing(400))
     await outcome(tokens.getAccessToken())
@@ -59,7 +59,7 @@ describe('given tokens that were got elsewhere', () => {
     expect([await tokens.getAccessToken(), tokens.status().lastError]).toEqual(['adopted', undefined])
   })
 
-  it('when the manager was stopped by a suspicion, then the stop is over', async () => {
+  it('when a suspicion has stopped the manager, then the manager runs again', async () => {
     const { clock, source, tokens } = manage(new ScriptedSource({ pairs: true }), { onSuspicious: 'stop' })
     await tokens.getAccessToken()
     source.script.push(failing(401))
@@ -71,7 +71,7 @@ describe('given tokens that were got elsewhere', () => {
     expect([await tokens.getAccessToken(), source.calls.at(-1)?.refreshToken]).toEqual(['access-2', 'r'])
   })
 
-  it('when the refresh token was forgotten before, then adopting it again makes it good', async () => {
+  it('when the refresh token was forgotten before, then adopting it again makes it usable', async () => {
     const { clock, source, tokens } = manage(new ScriptedSource({ pairs: true }))
     await tokens.adopt(GRANT)
     await tokens.reset()
@@ -113,7 +113,7 @@ describe('given tokens that were got elsewhere', () => {
 })
 
 describe('given a source that needs a user to log in (F159)', () => {
-  it('when nobody has logged in, then all callers are told at once, and the source is not asked again', async () => {
+  it('when no user has logged in, then all callers are rejected at once, and the source is not called again', async () => {
     const { clock, source, tokens, told } = withLogin()
     for (let second = 0; second < 120; second += 1) {
       const error = await outcome(tokens.getAccessToken())
@@ -134,7 +134,7 @@ describe('given a source that needs a user to log in (F159)', () => {
     ])
   })
 
-  it('when somebody has logged in, then the tokens serve and are renewed', async () => {
+  it('when a user has logged in, then the tokens are used and renewed', async () => {
     const { clock, source, tokens } = withLogin()
     await outcome(tokens.getAccessToken())
     await tokens.adopt(GRANT)
@@ -143,7 +143,7 @@ describe('given a source that needs a user to log in (F159)', () => {
     expect([await tokens.getAccessToken(), source.kinds]).toEqual(['access-1', 'refresh'])
   })
 
-  it('when the refresh token is rejected, then the access token serves until it ends, and a login is asked for', async () => {
+  it('when the refresh token is rejected, then the access token is used until it expires, and then a login is required', async () => {
     const { clock, source, tokens } = withLogin()
     await tokens.adopt(GRANT)
     source.script.push(failing(400))
@@ -157,7 +157,7 @@ describe('given a source that needs a user to log in (F159)', () => {
     expect([source.kinds, source.obtains]).toEqual(['refresh', 1])
   })
 
-  it('when another owner of the store logs in, then those who wait for a login get its tokens within a second', async () => {
+  it('when another owner of the store logs in, then callers waiting for a login get its tokens within a second', async () => {
     const store = memoryStore()
     const { clock, tokens } = withLogin({ store })
     const other = manage(new LoginSource(), { store }, clock)
@@ -169,7 +169,7 @@ describe('given a source that needs a user to log in (F159)', () => {
     expect(await other.tokens.getAccessToken()).toBe('adopted')
   })
 
-  it('when reset() logs out, then nothing is presented or asked for until the next login', async () => {
+  it('when reset() logs out, then nothing is presented or requested until the next login', async () => {
     const { clock, source, tokens } = withLogin()
     await tokens.adopt(GRANT)
     await tokens.reset()
@@ -180,7 +180,7 @@ describe('given a source that needs a user to log in (F159)', () => {
     expect(await tokens.getAccessToken()).toBe('again')
   })
 
-  it('when renew() is called, then it cannot help, and the source is not asked again', async () => {
+  it('when renew() is called, then it rejects, and the source is not called again', async () => {
     const { source, tokens } = withLogin()
     await outcome(tokens.getAccessToken())
     expect(await outcome(tokens.renew())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })

@@ -13,7 +13,7 @@ type Clock = ReturnType<typeof manage>['clock']
 const renewal = { keepWarm: 'never' } as const
 
 describe.each(['here', 'elsewhere'] as const)(
-  'given a manager that has found the login of Alice in its store, with a token that has ended, when Bob logs in %s',
+  'given a manager that has found the login of Alice in its store, with an expired token, when Bob logs in %s',
   (where) => {
     const found = async () => {
       const store = memoryStore()
@@ -24,7 +24,7 @@ describe.each(['here', 'elsewhere'] as const)(
       return { ...two, bobLogsIn: () => (where === 'here' ? two : one).tokens.adopt(loginOf('bob', 'bob', 600_000)) }
     }
 
-    it('F340: while the token is renewed, then whoever has asked as Alice gets none of Bob', async () => {
+    it('F340: while the token is renewed, then callers of Alice get no token of Bob', async () => {
       const { bobLogsIn, clock, source, tokens } = await found()
       const late = held(() => source.grant())
       source.script.push(late.answer)
@@ -42,7 +42,7 @@ describe.each(['here', 'elsewhere'] as const)(
       ])
     })
 
-    it('F340: after a renewal that has failed, then a request of Alice gets no token of Bob', async () => {
+    it('F340: after a failed renewal, then a request of Alice gets no token of Bob', async () => {
       const { bobLogsIn, clock, source, tokens } = await found()
       source.script.push(...Array.from({ length: 20 }, () => failing(503)))
       const waiting = asked(tokens.getAccessToken())
@@ -62,7 +62,7 @@ describe('given a session in a cookie', () => {
   let cookie: string | undefined
   class CookieSource extends ScriptedSource {
     readonly login = session
-    /** Whether the service says whose token it is. */
+    /** Whether the service names the user of a token. */
     namesPeople = true
     override obtain(context: ExchangeContext) {
       const person = cookie
@@ -84,7 +84,7 @@ describe('given a session in a cookie', () => {
     cookie = 'alice'
   })
 
-  it('F341: when a page has just loaded, and the store has the token set of Bob, who has logged out since, then whoever asks first has the token of Alice', async () => {
+  it('F341: when a page has just loaded, and the store has the token set of Bob, who has logged out since, then the first caller gets the token of Alice', async () => {
     const store = memoryStore()
     const one = tab(store)
     cookie = 'bob'
@@ -98,7 +98,7 @@ describe('given a session in a cookie', () => {
     expect(two.told.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
   })
 
-  it('F344: when its own pair is refreshed, and the service names the user in another way, then it is the same login', async () => {
+  it('F344: when its own token set is refreshed, and the service names the user differently, then it is the same login', async () => {
     const { clock, source, tokens, told } = tab(memoryStore())
     source.pairs = true
     await tokens.getAccessToken()
@@ -109,7 +109,7 @@ describe('given a session in a cookie', () => {
     expect(told.loginChanged).toHaveLength(1)
   })
 
-  it('F341: when another tab has the token of Bob, then this one tells of another account, and its requests of Alice get none', async () => {
+  it('F341: when another tab has the token of Bob, then this tab reports another account, and its requests of Alice get no token', async () => {
     const store = memoryStore()
     const one = tab(store)
     await one.tokens.getAccessToken()
@@ -133,7 +133,7 @@ describe('given a session in a cookie', () => {
     ['alice', true, true],
     ['alice', false, false],
   ])(
-    'F341: when everybody has heard that it is over, and %s is there (the service says so: %s), then whoever asked before gets a token only if that is known to be Alice',
+    'F341: when the loss was reported, and the next session is of %s (the service names the user: %s), then earlier requests get a token only if that user is known to be Alice',
     async (next, namesPeople, mayBeSent) => {
       const { clock, source, tokens, told } = tab()
       source.namesPeople = namesPeople
@@ -152,12 +152,12 @@ describe('given a session in a cookie', () => {
   )
 })
 
-describe('given a login, of which others name the user, too', () => {
+describe('given a login with a subject', () => {
   it.each([
     ['a store', () => memoryStore()],
     ['no store', () => undefined],
   ])(
-    'F344: when a refresh names that person in another way, and there is %s, then it is the same login',
+    'F344: when a refresh names that user differently, and there is %s, then it is the same login',
     async (_, storeOf) => {
       const { clock, source, tokens, told } = open(storeOf())
       await tokens.adopt(loginOf('alice', 'alice@example.com'))
@@ -169,7 +169,7 @@ describe('given a login, of which others name the user, too', () => {
     },
   )
 
-  it('F342: when the same user has logged in elsewhere, and logs in here again, then a request between the two is sent', async () => {
+  it('F342: when the same user has logged in elsewhere, and logs in here again, then a request between the two logins is sent', async () => {
     const store = memoryStore()
     const here = open(store)
     const there = open(store, here.clock)
@@ -183,7 +183,7 @@ describe('given a login, of which others name the user, too', () => {
     expect([here.tokens.peekAccessToken(), request.mayBeSent()]).toEqual(['alice-3', true])
   })
 
-  it('F342: when Bob logs in and out in one turn, Alice elsewhere, and Bob again, then a request of Alice gets no token of Bob', async () => {
+  it('F342: when Bob logs in and out in one turn, Alice logs in elsewhere, and Bob logs in again, then a request of Alice gets no token of Bob', async () => {
     const store = memoryStore()
     const here = open(store)
     const there = open(store, here.clock)
@@ -198,8 +198,8 @@ describe('given a login, of which others name the user, too', () => {
   })
 })
 
-describe('given a source without logins, whose service names users', () => {
-  it('F344: when it obtains a token of Bob, then a request that was sent as Alice is not sent again, and the next login of Alice is none of Bob', async () => {
+describe('given a source without logins whose service names users', () => {
+  it('F344: when it obtains a token of Bob, then a request of Alice is not sent again, and adopting a login of Bob revokes nothing', async () => {
     const { source, tokens } = manage(new ScriptedSource(), { renewal })
     const revoked: unknown[] = []
     Object.assign(source, {
@@ -220,12 +220,12 @@ describe('given a source without logins, whose service names users', () => {
   })
 })
 
-describe('given a page without WebCrypto, in which nobody has a fingerprint', () => {
+describe('given a page without WebCrypto, which cannot compute fingerprints', () => {
   afterEach(() => {
     jest.restoreAllMocks()
   })
 
-  it('F342: when Alice logs in, Bob elsewhere, and Alice again, then a request of Bob gets no token of Alice', async () => {
+  it('F342: when Alice logs in, Bob logs in elsewhere, and Alice logs in again, then a request of Bob gets no token of Alice', async () => {
     jest.spyOn(crypto.subtle, 'digest').mockRejectedValue(new TypeError('no secure context'))
     const store = memoryStore()
     const one = open(store)

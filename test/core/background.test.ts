@@ -8,7 +8,7 @@ import { settle } from '../support/watched-clock.ts'
 
 const QUIET: Partial<TokenManagerOptions> = { renewal: { background: false }, exchangeTimeoutMs: 1_000 }
 
-/** A manager whose token of 60 s is due: 15 s before its end. */
+/** A manager whose token of 60 s is due: 15 s before its expiry. */
 async function due(options = QUIET) {
   const world = manage(new ScriptedSource(), options)
   await world.tokens.getAccessToken()
@@ -17,7 +17,7 @@ async function due(options = QUIET) {
 }
 
 describe('given renewal.background: false', () => {
-  it('F312: when a token is due, then the next caller renews it, and waits; nobody else does', async () => {
+  it('F312: when a token is due, then only the next caller renews it, and waits for the renewal', async () => {
     const { source, tokens } = await due()
     const gate = held(() => source.grant())
     source.script.push(gate.answer)
@@ -39,7 +39,7 @@ describe('given renewal.background: false', () => {
     expect(source.calls).toHaveLength(1)
   })
 
-  it('F312: when the service is silent, then the caller takes the old token after exchangeTimeoutMs, and no other call follows', async () => {
+  it('F312: when the service does not respond, then the caller gets the old token after exchangeTimeoutMs, and no other request follows', async () => {
     const { clock, source, tokens, told } = await due()
     source.script.push(() => new Promise(() => {}))
     const got = tokens.getAccessToken()
@@ -51,7 +51,7 @@ describe('given renewal.background: false', () => {
     expect([source.calls.length, told.renewalFailed.length, tokens.status().renewing]).toEqual([2, 1, false])
   })
 
-  it('F312: when the only caller gives up, then the exchange in flight runs to its end, and its token serves', async () => {
+  it('F312: when the only caller gives up, then the exchange in flight completes, and its token is used', async () => {
     const { source, tokens } = await due()
     const gate = held(() => source.grant())
     source.script.push(gate.answer)
@@ -65,7 +65,7 @@ describe('given renewal.background: false', () => {
     expect([tokens.peekAccessToken(), source.calls.length]).toEqual(['access-2', 2])
   })
 
-  it('F312: when the only caller gives up in a pause between two token requests, then no call follows, and the next caller begins', async () => {
+  it('F312: when the only caller gives up in the pause between two token requests, then no request follows until the next caller', async () => {
     const { clock, source, tokens } = manage(new ScriptedSource(), QUIET)
     source.script.push(failing(503))
     const caller = new AbortController()
@@ -79,7 +79,7 @@ describe('given renewal.background: false', () => {
     expect([await tokens.getAccessToken(), source.calls.length]).toEqual(['access-1', 2])
   })
 
-  it('F312: when the only caller gives up while another process renews, then this one asks the store no more', async () => {
+  it('F312: when the only caller gives up while another process renews, then this manager no longer polls the store', async () => {
     const store = memoryStore()
     const first = manage(new ScriptedSource(), { store, ...QUIET })
     first.source.script.push(() => new Promise(() => {}))
@@ -95,7 +95,7 @@ describe('given renewal.background: false', () => {
     expect(second.tokens.status()).toMatchObject({ phase: 'empty', renewing: false })
   })
 
-  it('F312: when the API rejects a token behind a request that cannot be replayed, then the next caller replaces it', async () => {
+  it('F312: when the API rejects the token of a request that cannot be replayed, then the next caller replaces it', async () => {
     const { source, tokens } = manage(new ScriptedSource(), QUIET)
     const token = await tokens.getAccessToken()
     const internals = internalsOf(tokens)
@@ -105,7 +105,7 @@ describe('given renewal.background: false', () => {
     expect([await tokens.getAccessToken(), source.calls.length]).toEqual(['access-2', 2])
   })
 
-  it('F312: when callers come, fail and give up at any time, then no token request begins while nobody waits', async () => {
+  it('F312: when callers arrive, fail and give up at any time, then no token request begins while no caller waits', async () => {
     for (let seed = 1; seed <= 60; seed += 1) {
       const random = randomFrom(seed)
       const clock = manualClock()
@@ -142,7 +142,7 @@ describe('given settled()', () => {
     expect(source.calls).toHaveLength(0)
   })
 
-  it('F312: when a renewal runs behind a request, then it resolves when the new token is in use', async () => {
+  it('F312: when a renewal runs in the background, then it resolves when the new token is in use', async () => {
     const { source, tokens } = await due({ renewal: { keepWarm: 'never' } })
     const gate = held(() => source.grant())
     source.script.push(gate.answer)
@@ -156,7 +156,7 @@ describe('given settled()', () => {
     expect(tokens.peekAccessToken()).toBe('access-2')
   })
 
-  it('F312: when a token request fails, then it resolves in the pause before the next one', async () => {
+  it('F312: when a token request fails, then it resolves during the pause before the next one', async () => {
     const { clock, source, tokens } = await due({ renewal: { keepWarm: 'never' } })
     source.script.push(failing(503), failing(503), failing(503), failing(503))
     tokens.peekAccessToken()
@@ -167,7 +167,7 @@ describe('given settled()', () => {
     expect(tokens.status().renewing).toBe(false)
   })
 
-  it('F312: when the manager is closed or reset meanwhile, then it resolves when the exchange in flight has ended', async () => {
+  it('F312: when the manager is closed or reset, then it resolves when the exchange in flight has ended', async () => {
     for (const act of ['close', 'reset'] as const) {
       const { source, tokens } = manage()
       const gate = held(() => source.grant())

@@ -13,7 +13,7 @@ const requests = new AsyncLocalStorage<{ readonly url: string }>()
 /** @returns The URL of the current context, or `none`. */
 const where = () => requests.getStore()?.url ?? 'none'
 
-/** A manager that was made in the context `start`. `ran` tells what ran in which context. */
+/** A manager created in the context `start`. `ran` records what ran in which context. */
 function world() {
   const ran: string[] = []
   const source = new ScriptedSource()
@@ -28,8 +28,8 @@ function world() {
   return { ...made, ran }
 }
 
-describe('given requests with a context of their own (AsyncLocalStorage)', () => {
-  it('when one of them starts a renewal, then it runs in the context of the manager, and so do later ones (F167)', async () => {
+describe('given requests with their own context (AsyncLocalStorage)', () => {
+  it('when one of them starts a renewal, then the renewal runs in the context of the manager, and so do later ones (F167)', async () => {
     const { clock, source, tokens, ran } = world()
     source.script.push(failing(503))
     const waiting = requests.run({ url: '/first' }, async () => [await tokens.getAccessToken(), where()])
@@ -45,7 +45,7 @@ describe('given requests with a context of their own (AsyncLocalStorage)', () =>
     expect(ran.filter((what) => what.startsWith('obtain'))).toHaveLength(5)
   })
 
-  it('when it is over, then nothing keeps its context alive (F167)', async () => {
+  it('when the renewal is over, then nothing keeps the context of the request alive (F167)', async () => {
     // With real timers, because they keep the context in which they were set.
     const tokens = createTokenManager({ source: new ScriptedSource({ pairs: true }) })
     const collected: string[] = []
@@ -69,8 +69,8 @@ function registered(registry: FinalizationRegistry<string>): { readonly url: str
 describe('given a runtime without asynchronous contexts', () => {
   it.each([
     ['no process, as in browsers', undefined],
-    ['a process without built-in modules, as of a bundler', {}],
-  ])('when it has %s, then a renewal runs as it is', async (_, process) => {
+    ['a process without built-in modules, as from a bundler', {}],
+  ])('when it has %s, then a renewal works anyway', async (_, process) => {
     const own = globalThis.process
     Object.assign(globalThis, { process })
     try {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { getEventListeners } from 'node:events'
 import { setDeadline, withinLimit } from '../../src/core/deadline.ts'
 
-/** A clock whose timers run when a test says so. */
+/** A clock whose timers fire only when a test runs them. */
 class TurnClock {
   now = 0
   readonly #timers = new Set<() => void>()
@@ -27,7 +27,7 @@ describe('given a deadline', () => {
   it.each([
     [1_000, 1],
     [1_001, 3],
-  ])('when its timer of 1000 ms fires after %i ms, then it counts in turn %i (F176)', (firesAt, turns) => {
+  ])('when its timer of 1000 ms fires after %i ms, then it passes in turn %i (F176)', (firesAt, turns) => {
     const clock = new TurnClock()
     let passed = 0
     setDeadline(clock, 1_000, () => (passed += 1))
@@ -38,7 +38,7 @@ describe('given a deadline', () => {
     expect(passed).toBe(1)
   })
 
-  it.each([0, 1, 2])('when it is cancelled after %i late turns, then it never counts (F176)', (turns) => {
+  it.each([0, 1, 2])('when it is cancelled after %i late turns, then it never passes (F176)', (turns) => {
     const clock = new TurnClock()
     const cancel = setDeadline(clock, 1_000, () => expect('passed').toBe('cancelled'))
     clock.now = 5_000
@@ -50,7 +50,7 @@ describe('given a deadline', () => {
 })
 
 describe('given a wait with a limit and a signal', () => {
-  it('when its work is done, then nothing listens to the signal any more', async () => {
+  it('when its work is done, then no listener is left on the signal', async () => {
     const { signal } = new AbortController()
     const atLimit = () => new Error('too late')
     const waiting = withinLimit(Promise.resolve('done'), { clock: new TurnClock(), ms: 1_000, signal, atLimit })

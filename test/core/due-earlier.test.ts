@@ -9,7 +9,7 @@ import { MemoryRegister } from '../support/memory-register.ts'
 const MINUTE = 60_000
 const PERSON = { login: person } as const
 
-/** Access tokens of an hour beside refresh tokens of half an hour, as with a session that ends when it is idle. */
+/** Access tokens of an hour with refresh tokens of half an hour, like a session that ends when it is idle. */
 class ShortSession extends ScriptedSource {
   constructor(changes: Partial<TokenGrant> = {}) {
     super({ pairs: true, lifetimeMs: 60 * MINUTE })
@@ -26,8 +26,8 @@ async function loggedIn(source: ShortSession, options = {}, time = manualClock()
 }
 const minutes = ({ source }: Managed) => source.calls.map(({ at }) => (at - source.calls[0]!.at) / MINUTE)
 
-describe('given a login whose refresh token ends before its access token is due (F347)', () => {
-  it('when a request comes each five minutes for two hours, then none fails, and few refreshes are made', async () => {
+describe('given a login whose refresh token expires before its access token is due (F347)', () => {
+  it('when a request is sent every five minutes for two hours, then none fails, and there are few refreshes', async () => {
     const { clock, source, tokens, told } = await loggedIn(login())
     for (let minute = 0; minute < 120; minute += 5) {
       await tokens.getAccessToken()
@@ -36,14 +36,14 @@ describe('given a login whose refresh token ends before its access token is due 
     expect([source.kinds, told.renewalFailed]).toEqual(['refresh refresh refresh refresh', []])
   })
 
-  it('when nobody asks, then the timer of keepWarm always keeps the login', async () => {
+  it('when there are no requests, then the timer of keepWarm always keeps the login alive', async () => {
     const world = await loggedIn(login(), { renewal: { keepWarm: 'always' } })
     await world.clock.advance(120 * MINUTE)
     expect(minutes(world)).toEqual([0, 22.5, 45, 67.5, 90])
     expect(world.tokens.status()).toMatchObject({ phase: 'fresh', login: 'present' })
   })
 
-  it('when three quarters of its life are over, then it is due, and not a millisecond before', async () => {
+  it('when three quarters of its lifetime have passed, then it is due, and not a millisecond before', async () => {
     const { clock, tokens } = await loggedIn(login())
     await clock.advance(22.5 * MINUTE - 1)
     expect(tokens.status().phase).toBe('fresh')
@@ -66,7 +66,7 @@ describe('given a login whose refresh token ends before its access token is due 
     expect(other.tokens.status().phase).toBe('due')
   })
 
-  it('when refreshes bring no other refresh token, then the rest of its life counts, and nothing storms', async () => {
+  it('when refreshes return no new refresh token, then the remaining lifetime of the old one counts, and refreshes do not pile up', async () => {
     const { clock, source, tokens } = await loggedIn(login())
     for (let n = 0; n < 99; n += 1)
       source.script.push(() => ({ accessToken: `kept-${n}`, accessLifetimeMs: 60 * MINUTE }))
@@ -77,7 +77,7 @@ describe('given a login whose refresh token ends before its access token is due 
     expect(source.calls.length).toBeLessThanOrEqual(5)
   })
 
-  it('when credentials can obtain the next pair, then the access token alone decides', async () => {
+  it('when credentials can obtain the next token set, then only the access token decides', async () => {
     const { clock, tokens } = manage(new ShortSession(), { renewal: { keepWarm: 'never' } })
     await tokens.getAccessToken()
     await clock.advance(54 * MINUTE)
@@ -85,10 +85,10 @@ describe('given a login whose refresh token ends before its access token is due 
   })
 })
 
-describe('given a service that says when to refresh (F377)', () => {
+describe('given a service that states when to refresh (F377)', () => {
   it.each([
-    ['later than its own instant', { refreshAfterMs: 50_000 }, 45_000],
-    ['a text', { refreshAfterMs: '20000' as never }, 45_000],
+    ['later than the computed instant', { refreshAfterMs: 50_000 }, 45_000],
+    ['a string', { refreshAfterMs: '20000' as never }, 45_000],
     ['0', { refreshAfterMs: 0 }, 45_000],
     ['a negative number', { refreshAfterMs: -1 }, 45_000],
     ['NaN', { refreshAfterMs: NaN }, 45_000],
@@ -104,7 +104,7 @@ describe('given a service that says when to refresh (F377)', () => {
     expect([tokens.status().phase, tokens.peekAccessToken()]).toEqual(['due', 'access-1'])
   })
 
-  it('when another process finds the token in the store, then it knows, too', async () => {
+  it('when another process finds the token in the store, then it has that instant too', async () => {
     const clock = manualClock()
     const register = new MemoryRegister(clock)
     const source = new ScriptedSource()
@@ -121,7 +121,7 @@ describe('given a service that says when to refresh (F377)', () => {
     expect(source.calls).toHaveLength(1)
   })
 
-  it('when the token is used, then the timer renews it then', async () => {
+  it('when the token is used, then the timer renews it at that instant', async () => {
     const source = new ScriptedSource()
     source.script.push(() => source.grant({ refreshAfterMs: 20_000 }))
     const { clock, tokens } = manage(source)

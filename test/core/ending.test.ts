@@ -17,7 +17,7 @@ async function renewing(pairs = false, options = {}) {
 }
 
 describe('given a renewal in flight, when the manager is reset', () => {
-  it('then its result reaches nobody, and its waiters get the token of the next (F115)', async () => {
+  it('then its result is dropped, and its waiters get the token of the next renewal (F115)', async () => {
     const { source, tokens, told, open, waiting } = await renewing()
     await tokens.reset()
     expect(tokens.status()).toMatchObject({ phase: 'empty', renewing: true })
@@ -30,7 +30,7 @@ describe('given a renewal in flight, when the manager is reset', () => {
     expect(told.renewed).toHaveLength(1)
   })
 
-  it('then it overwrites nothing: the refresh token that it brought is never presented', async () => {
+  it('then it overwrites nothing: the refresh token in its response is never presented', async () => {
     const { clock, source, tokens, open, waiting } = await renewing(true)
     await tokens.reset()
     open()
@@ -61,7 +61,7 @@ describe('given a renewal in flight, when the manager is reset', () => {
     expect(await waiting).toBe('access-1')
   })
 
-  it('then without anybody waiting nothing is started', async () => {
+  it('then nothing is started while no caller waits', async () => {
     const { clock, source, tokens, open } = await renewing()
     const lonely = manage()
     await lonely.tokens.getAccessToken()
@@ -78,7 +78,7 @@ describe('given a renewal in flight, when the manager is reset', () => {
     expect([source.calls.length, clock.holding]).toEqual([2, 0])
   })
 
-  it('then a source that throws in its own reset keeps nobody from a token', async () => {
+  it('then a source that throws in its own reset keeps no caller from a token', async () => {
     const { source, tokens, open, waiting } = await renewing()
     Object.assign(source, {
       reset: () => {
@@ -118,7 +118,7 @@ describe('given a renewal in flight, when the manager is reset', () => {
     expect(source.calls.map((call) => call.refreshToken)).toEqual([undefined, 'refresh-1', undefined])
   })
 
-  it('then the forced gap is forgotten too', async () => {
+  it('then the gap between forced renewals is forgotten too', async () => {
     const { tokens } = manage()
     await tokens.replaceAccessToken(await tokens.getAccessToken())
     await tokens.reset()
@@ -128,7 +128,7 @@ describe('given a renewal in flight, when the manager is reset', () => {
 
 describe('given a renewal in flight and a source that can obtain, when the manager logs out (F208)', () => {
   it.each([false, true])(
-    'then its waiters get the token of the next, as after a reset (revoke: %p)',
+    'then its waiters get the token of the next renewal, as after a reset (revoke: %p)',
     async (revokes) => {
       const { clock, source, tokens, open, waiting } = await renewing(true)
       const revoked: unknown[] = []
@@ -149,7 +149,7 @@ describe('given a renewal in flight and a source that can obtain, when the manag
 })
 
 describe('given a manager, when it is closed', () => {
-  it('then waiters and later callers are told so, and an exchange in flight is stored (F116)', async () => {
+  it('then waiters and later callers are rejected, and the result of an exchange in flight is stored (F116)', async () => {
     const store = memoryStore()
     const clock = manualClock()
     const world = manage(new ScriptedSource(), { store }, clock)
@@ -174,10 +174,10 @@ describe('given a manager, when it is closed', () => {
     expect(heir.source.calls).toHaveLength(0)
   })
 
-  it('then every way to ask says so, no call is made, and no timer is left (F116)', async () => {
+  it('then every method that returns a token rejects, no request is made, and no timer is left (F116)', async () => {
     const { source, tokens, clock } = manage()
     await tokens.getAccessToken()
-    expect(clock.pendingTimers).toBe(1) // of the renewal that comes when the token is due
+    expect(clock.pendingTimers).toBe(1) // of the renewal when the token is due
     await tokens.close()
     await tokens.close()
     expect(clock.pendingTimers).toBe(0)
@@ -187,7 +187,7 @@ describe('given a manager, when it is closed', () => {
     expect(source.calls).toHaveLength(1)
   })
 
-  it('then a pause between attempts ends, and no further call is made', async () => {
+  it('then a pause between attempts ends, and no further request is made', async () => {
     const { clock, source, tokens } = manage()
     source.script.push(failing(503))
     const waiting = outcome(tokens.getAccessToken())
@@ -198,7 +198,7 @@ describe('given a manager, when it is closed', () => {
     expect([source.calls.length, clock.pendingTimers]).toEqual([1, 0])
   })
 
-  it('then a renewal that is still claiming makes no call', async () => {
+  it('then a renewal that is still acquiring its lease makes no request', async () => {
     const { source, tokens } = manage()
     const waiting = outcome(tokens.getAccessToken())
     await Promise.resolve()
@@ -207,7 +207,7 @@ describe('given a manager, when it is closed', () => {
     expect(source.calls).toHaveLength(0)
   })
 
-  it('then an exchange that fails afterwards changes nothing', async () => {
+  it('then an exchange that fails later changes nothing', async () => {
     const { source, tokens, told } = manage()
     const { answer, open } = held(failing(503))
     source.script.push(answer)

@@ -29,7 +29,7 @@ const CODES: [TokenErrorCode, boolean, ExchangeOutcome][] = [
   ['ERR_TOKEN_SOURCE', false, 'unknown'],
 ]
 
-/** A second copy of the module. A program that loads the package as ESM and as CommonJS has two. */
+/** A second copy of the module, as in a program that loads the package both as ESM and as CommonJS. */
 function secondCopy(): typeof Errors {
   let copy: typeof Errors | undefined
   jest.isolateModules(() => {
@@ -39,20 +39,17 @@ function secondCopy(): typeof Errors {
 }
 
 describe('given the codes of TokenError', () => {
-  it.each(CODES)(
-    'when it is %s, then retryable is %s, and an outcome that is not stated is %s',
-    (code, retryable, outcome) => {
-      const error = new TokenError(code, 'what happened')
-      expect(error).toBeInstanceOf(Error)
-      expect(error).toMatchObject({ code, retryable, message: 'what happened', name: 'TokenError' })
-      expect(outcomeOf(error)).toBe(outcome)
-      expect(String(error)).toBe('TokenError: what happened')
-      expect(error.stack).toMatch(/^TokenError: what happened\n/)
-    },
-  )
+  it.each(CODES)('when it is %s, then retryable is %s, and an unstated outcome is %s', (code, retryable, outcome) => {
+    const error = new TokenError(code, 'what happened')
+    expect(error).toBeInstanceOf(Error)
+    expect(error).toMatchObject({ code, retryable, message: 'what happened', name: 'TokenError' })
+    expect(outcomeOf(error)).toBe(outcome)
+    expect(String(error)).toBe('TokenError: what happened')
+    expect(error.stack).toMatch(/^TokenError: what happened\n/)
+  })
 
   it.each<ExchangeOutcome>(['accepted', 'rejected', 'deferred', 'not-sent', 'unknown-5xx', 'unknown'])(
-    'when the outcome %s is stated, then it counts whatever the code',
+    'when the outcome %s is stated, then it overrides that of the code',
     (outcome) => {
       for (const [code] of CODES) expect(outcomeOf(new TokenError(code, '', { outcome }))).toBe(outcome)
     },
@@ -82,13 +79,13 @@ describe('given the details of a TokenError', () => {
     undefined,
     {},
     { outcome: undefined, status: undefined, serviceCode: undefined, retryAt: undefined, cause: undefined },
-  ])('when they are %p, then there is no such member', (none) => {
+  ])('when they are %p, then the members are absent', (none) => {
     const error = new TokenError('ERR_CLOSED', 'm', none)
     expect(Object.keys(error).sort()).toEqual(['code', 'retryable'])
     expect('cause' in error).toBe(false)
   })
 
-  it('when it is written as JSON, then program and reader find what they need, and nothing of the chain (F192)', () => {
+  it('when it is serialised as JSON, then programs and readers find what they need, and nothing of the chain (F192)', () => {
     const error = new TokenError('ERR_THROTTLED', 'm', { ...details, cause: new Error('inner') })
     const described = { name: 'TokenError', message: 'm', code: 'ERR_THROTTLED', retryable: true }
     expect(JSON.parse(JSON.stringify(error))).toEqual({ ...described, ...details })
@@ -98,7 +95,7 @@ describe('given the details of a TokenError', () => {
     expect(new TokenError('ERR_THROTTLED', 'm', { retryAfterMs })).not.toHaveProperty('retryAfterMs')
   })
 
-  it('when it is told again with an instant, then nothing else changes', () => {
+  it('when it is copied with a new instant, then nothing else changes', () => {
     const { retryAt, ...before } = details
     const error = new TokenError('ERR_THROTTLED', 'm', { ...before, cause: new TokenError('ERR_CLOSED', 'inner') })
     const again = errorWith(error, { retryAt })
@@ -109,7 +106,7 @@ describe('given the details of a TokenError', () => {
   })
 })
 
-describe('given something that may be a TokenError', () => {
+describe('given a value that may be a TokenError', () => {
   const impostor = Object.assign(new Error('m'), { name: 'TokenError', code: 'ERR_CLOSED', retryable: false })
 
   it.each<[string, unknown]>([
@@ -122,26 +119,26 @@ describe('given something that may be a TokenError', () => {
     ['true', true],
     ['an object', { code: 'ERR_CLOSED' }],
     ['an object without prototype', Object.create(null)],
-    ['a list', [new TokenError('ERR_CLOSED', 'm')]],
+    ['an array', [new TokenError('ERR_CLOSED', 'm')]],
     ['an Error', new Error('m')],
     ['an Error that looks like one', impostor],
     ['an axios error', new AxiosError('m', 'ERR_CLOSED')],
     ['the class itself', TokenError],
     ['a function', () => new TokenError('ERR_CLOSED', 'm')],
     ['a promise of one', Promise.resolve(new TokenError('ERR_CLOSED', 'm'))],
-  ])('when it is %s, then it is none', (_, value) => {
+  ])('when it is %s, then it is not one', (_, value) => {
     expect(isTokenError(value)).toBe(false)
     expect(isTokenError(value, 'ERR_CLOSED')).toBe(false)
     expect(value instanceof TokenError).toBe(false)
   })
 
-  it('when a code is asked for, then it must be that one', () => {
+  it('when a code is given, then the error must have it', () => {
     const error: unknown = new TokenError('ERR_CLOSED', 'm')
     expect(isTokenError(error)).toBe(true)
     for (const [code] of CODES) expect(isTokenError(error, code)).toBe(code === 'ERR_CLOSED')
   })
 
-  it('when it comes of another copy of the package, then each copy knows it (F126)', () => {
+  it('when it comes from another copy of the package, then each copy recognises it (F126)', () => {
     const other = secondCopy()
     expect(other.TokenError).not.toBe(TokenError)
     const [ours, theirs] = [new TokenError('ERR_CLOSED', 'm'), new other.TokenError('ERR_CLOSED', 'm')]
@@ -153,7 +150,7 @@ describe('given something that may be a TokenError', () => {
     expect(toTokenError(theirs, 'obtain')).toBe(theirs)
   })
 
-  it('when it is of a class built on TokenError, then both know it, and another class built so does not', () => {
+  it('when its class extends TokenError, then it is an instance of both, and not of a sibling class', () => {
     class VaultError extends TokenError {
       readonly vault = 'north'
     }
@@ -167,14 +164,14 @@ describe('given something that may be a TokenError', () => {
     expect(isTokenError(error, 'ERR_CLOSED')).toBe(true)
   })
 
-  it('when its class gives it another name, then it has that name', () => {
+  it('when its class sets another name, then it has that name', () => {
     class VaultError extends TokenError {
       override readonly name = 'VaultError'
     }
     expect(String(new VaultError('ERR_CLOSED', 'm'))).toBe('VaultError: m')
   })
 
-  it('when its copy is asked for its own kind, then the mark is not to be enumerated', () => {
+  it('when its members are enumerated, then there is no mark and no name', () => {
     const error = new TokenError('ERR_CLOSED', 'm')
     expect(Object.getOwnPropertySymbols(error)).toEqual([])
     const seen: string[] = []
@@ -187,7 +184,7 @@ describe('given the cause of a TokenError', () => {
   const WITHHELD = '(message withheld: it may hold a secret)'
   const caused = (cause: unknown) => new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'm', { cause })
 
-  it('when it is an axios error, then its request and answer are gone (F128)', () => {
+  it('when it is an axios error, then its request and response are removed (F128)', () => {
     const config = {
       url: 'https://tokens.example/hidden-value',
       data: '{"client_secret":"hidden-value"}',
@@ -209,20 +206,20 @@ describe('given the cause of a TokenError', () => {
       Object.assign(new Error('hidden-value'), { code: 'EVAULT' }),
       { message: WITHHELD, code: 'EVAULT' },
     ],
-    ['an Error of another kind', new RangeError('hidden-value'), { name: 'RangeError', message: WITHHELD }],
+    ['an Error of another class', new RangeError('hidden-value'), { name: 'RangeError', message: WITHHELD }],
     [
       'an object with a message',
       { message: 'hidden-value', secret: 'hidden-value' },
       { name: 'Error', message: WITHHELD },
     ],
-    ['an object without', { secret: 'hidden-value' }, { message: 'a thrown object' }],
+    ['an object without a message', { secret: 'hidden-value' }, { message: 'a thrown object' }],
     [
-      'a message that is no text',
+      'a message that is not a string',
       { message: { secret: 'hidden-value' }, name: ['hidden-value'] },
       { message: 'a thrown object' },
     ],
     [
-      'a code that is no text',
+      'a code that is not a string',
       Object.assign(new Error('hidden-value'), { code: { secret: 'hidden-value' } }),
       { message: WITHHELD },
     ],
@@ -232,7 +229,7 @@ describe('given the cause of a TokenError', () => {
     ['a function', () => 'hidden-value', { message: 'a thrown function' }],
     ['a symbol', Symbol('hidden-value'), { message: 'a thrown symbol' }],
     [
-      'an Error with more in it',
+      'an Error with more members',
       Object.assign(new Error('hidden-value', { cause: new Error('hidden-value') }), {
         stack: 'hidden-value',
         config: 'hidden-value',
@@ -244,7 +241,7 @@ describe('given the cause of a TokenError', () => {
       new AggregateError([new Error('hidden-value')], 'hidden-value'),
       { name: 'AggregateError', message: WITHHELD },
     ],
-  ])('when it is %s, then its name and code are all that is kept', (_, cause, kept) => {
+  ])('when it is %s, then only its name and code are kept', (_, cause, kept) => {
     const error = caused(cause)
     expect(error.cause).toBeInstanceOf(Error)
     expect(error.cause).toMatchObject(kept)
@@ -253,12 +250,12 @@ describe('given the cause of a TokenError', () => {
     expect(logged(error)).not.toContain('hidden-value')
   })
 
-  it('when it is a TokenError, of either copy, then it stays as it is', () => {
+  it('when it is a TokenError, of either copy, then it stays unchanged', () => {
     for (const inner of [new TokenError('ERR_CLOSED', 'inner'), new (secondCopy().TokenError)('ERR_CLOSED', 'inner')])
       expect(caused(inner).cause).toBe(inner)
   })
 
-  it('when it is printed with the error, then it is not to be enumerated', () => {
+  it('when it is printed with the error, then it is not enumerable', () => {
     expect(Object.keys(caused(new Error('hidden-value')))).not.toContain('cause')
   })
 })

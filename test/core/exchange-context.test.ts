@@ -22,7 +22,7 @@ const withService = () => {
 
 const PUBLIC = ['clock', 'context', 'exchange', 'report', 'signal']
 
-describe('given a source of the user', () => {
+describe('given a custom source', () => {
   withService()
 
   it('when the manager calls it, then its context has the public members, and one symbol for the sources of this package', async () => {
@@ -47,7 +47,7 @@ describe('given a source of the user', () => {
     expect(INTERNAL).toBe(Symbol.for('axios-evergreen.exchange'))
   })
 
-  it('when it wraps a source of this package, and spreads the context, then the manager still learns what the exchange waits for', async () => {
+  it('when it wraps a source of this package, and spreads the context, then the manager still knows what the exchange waits for', async () => {
     const clock = manualClock()
     const inner = oauth2({
       tokenEndpoint: service.tokenEndpoint,
@@ -72,7 +72,7 @@ describe('given a source of the user', () => {
   })
 })
 
-describe('given a context that the manager has not made', () => {
+describe('given a context that the manager did not create', () => {
   withService()
 
   const keys = crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign', 'verify'])

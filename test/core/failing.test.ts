@@ -53,7 +53,7 @@ describe('given a token service that fails', () => {
     expect([...retryAts]).toEqual([tokens.status().nextAttemptAt])
   })
 
-  it('when renewals give up, then the cool-downs are 5, 10, 20, 20 s, each followed by one probe', async () => {
+  it('when renewals fail, then the cool-downs are 5, 10, 20, 20 s, each followed by one probe', async () => {
     const { clock, source, tokens, told } = manage(script(...times(99, failing(503))))
     const ask = async () => {
       const waiting = outcome(tokens.getAccessToken())
@@ -67,7 +67,7 @@ describe('given a token service that fails', () => {
       [20_000, 7],
       [20_000, 8],
     ] as const) {
-      // A probe gives up without a pause: its cool-down began when `ask` asked, 1 750 ms ago.
+      // A probe fails without a pause: its cool-down began when `ask` was called, 1 750 ms ago.
       await clock.advance(coolDownMs - 1 - (calls > 5 ? 1_750 : 0))
       await outcome(tokens.getAccessToken())
       expect(source.calls).toHaveLength(calls - 1)
@@ -90,7 +90,7 @@ describe('given a token service that fails', () => {
     expect(source.calls).toHaveLength(7)
   })
 
-  it('when it fails while a token lives, then nobody notices, and a timer tries again', async () => {
+  it('when it fails while a token is valid, then no caller notices, and a timer tries again', async () => {
     const { clock, source, tokens, told } = manage(script(() => source.grant(), ...times(4, failing(503))))
     await tokens.getAccessToken()
     let delayed = 0
@@ -101,7 +101,7 @@ describe('given a token service that fails', () => {
     expect([delayed, told.renewalFailed.length]).toEqual([0, 1])
   })
 
-  it('when nobody waits for a renewal that fails, then it is an event and nothing escapes (F120)', async () => {
+  it('when no caller waits for a renewal that fails, then there is an event, and no unhandled rejection (F120)', async () => {
     const { clock, tokens, told } = manage(
       script(() => ({ accessToken: 'a', accessLifetimeMs: 60_000 }), ...times(9, failing(400))),
     )
@@ -113,7 +113,7 @@ describe('given a token service that fails', () => {
     expect(tokens.status()).toMatchObject({ phase: 'due', lastError: 'ERR_CREDENTIALS_REJECTED' })
   })
 
-  it('when maxAttempts is 1, then there is one', async () => {
+  it('when maxAttempts is 1, then there is one attempt', async () => {
     const { source, tokens } = manage(script(failing(503)), { retry: { maxAttempts: 1 } })
     await outcome(tokens.getAccessToken())
     expect(source.calls).toHaveLength(1)
@@ -134,7 +134,7 @@ describe('given credentials that are rejected', () => {
     expect(source.calls.map((call) => call.at)).toEqual([0, 60_120, 120_240])
   })
 
-  it('when they are put right, then reset lifts the cool-down (F51)', async () => {
+  it('when they are corrected, then reset ends the cool-down (F51)', async () => {
     const { source, tokens } = manage(script(failing(400)))
     await outcome(tokens.getAccessToken())
     expect(tokens.status().phase).toBe('cooling-down')
@@ -145,7 +145,7 @@ describe('given credentials that are rejected', () => {
   })
 
   it.each([404, 400])(
-    'when the answer is %i, then there is no retry, and renew() fails at once in the cool-down',
+    'when the response is %i, then there is no retry, and renew() fails at once in the cool-down',
     async (status) => {
       const { source, tokens } = manage(script(failing(status)))
       const error = await outcome(tokens.renew())
@@ -155,8 +155,8 @@ describe('given credentials that are rejected', () => {
   )
 })
 
-describe('given a cool-down, when somebody calls renew()', () => {
-  it('and the service was down, then one call is made, and everybody who comes meanwhile shares it (F186)', async () => {
+describe('given a cool-down, when renew() is called', () => {
+  it('and the service was down, then one request is made, which all other callers share (F186)', async () => {
     const { clock, source, tokens } = manage()
     source.script.push(...Array.from({ length: 4 }, () => failing(503)))
     const first = outcome(tokens.getAccessToken())
@@ -172,7 +172,7 @@ describe('given a cool-down, when somebody calls renew()', () => {
     expect([await asked, source.calls.length]).toEqual(['access-1', 5])
   })
 
-  it('and the service is still down, then one call is made, and the rest begins anew', async () => {
+  it('and the service is still down, then one request is made, and the cool-down starts again', async () => {
     const { clock, source, tokens } = manage()
     source.script.push(...Array.from({ length: 5 }, () => failing(503)))
     const first = outcome(tokens.getAccessToken())
@@ -183,7 +183,7 @@ describe('given a cool-down, when somebody calls renew()', () => {
     expect(source.calls).toHaveLength(5)
   })
 
-  it('and another owner of the store has failed, then that rest is broken too', async () => {
+  it('and another owner of the store has failed, then its cool-down is ended too', async () => {
     const store = memoryStore()
     const { clock, source, tokens } = manage(new ScriptedSource(), { store })
     source.script.push(...Array.from({ length: 4 }, () => failing(503)))
@@ -198,9 +198,9 @@ describe('given a cool-down, when somebody calls renew()', () => {
 
   it.each<[string, Parameters<typeof failing>]>([
     ['the service asked for it', [503, { retryAfterMs: 60_000 }]],
-    ['there were too many calls', [429, { retryAfterMs: 60_000 }]],
-    ['the credentials were refused', [400]],
-  ])('and %s, then no call is made', async (_, answer) => {
+    ['there were too many requests', [429, { retryAfterMs: 60_000 }]],
+    ['the credentials were rejected', [400]],
+  ])('and %s, then no request is made', async (_, answer) => {
     const { source, tokens } = manage()
     source.script.push(failing(...answer))
     await outcome(tokens.getAccessToken())
@@ -209,8 +209,8 @@ describe('given a cool-down, when somebody calls renew()', () => {
   })
 })
 
-describe('given answers whose signature is wrong', () => {
-  it('when two come in one renewal, then there is no third call (F83)', async () => {
+describe('given responses with a wrong signature', () => {
+  it('when there are two in one renewal, then there is no third request (F83)', async () => {
     const { clock, source, tokens } = manage()
     source.script.push(...Array.from({ length: 4 }, () => failingWith('ERR_SIGNATURE', 'unknown')))
     const waiting = outcome(tokens.getAccessToken())
@@ -220,7 +220,7 @@ describe('given answers whose signature is wrong', () => {
   })
 })
 
-describe('given renewals of a single call', () => {
+describe('given renewals of a single request', () => {
   it.each([
     ['refused', failingWith('ERR_REFRESH_REJECTED', 'rejected'), 1_000],
     ['lost', failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown'), 5_000],
@@ -239,7 +239,7 @@ describe('given renewals of a single call', () => {
 })
 
 describe('given Retry-After', () => {
-  it('when it is shorter than a caller can wait, then those who can wait, and the others fail at once (P7)', async () => {
+  it('when it is shorter than some callers can wait, then those wait, and the others fail at once (P7)', async () => {
     const { clock, source, tokens } = manage(script(failing(429, { retryAfterMs: 10_000 })))
     const [long, short] = [tokens.getAccessToken(), outcome(tokens.getAccessToken({ maxWaitMs: 10_000 }))]
     await settle()
@@ -258,7 +258,7 @@ describe('given Retry-After', () => {
     [300_000, 300_000, []],
     [1e12, 300_000, ['retry-after-clamped']],
   ])(
-    'when it is %i ms, then callers fail at once and no call is made for %i ms, then one (P7)',
+    'when it is %i ms, then callers fail at once, and no request is made for %i ms, then one (P7)',
     async (retryAfterMs, quietMs, kinds) => {
       const { clock, source, tokens, told } = manage(script(failing(429, { retryAfterMs })))
       const retryAt = clock.wallNow() + quietMs
@@ -273,12 +273,12 @@ describe('given Retry-After', () => {
     },
   )
 
-  it('when it comes with an answer other than 429 and 5xx, then it does not count', async () => {
+  it('when the response is neither 429 nor 5xx, then it does not count', async () => {
     const { clock, tokens } = manage(script(failing(404, { retryAfterMs: 200_000 })))
     expect(await outcome(tokens.getAccessToken())).toMatchObject({ retryAt: clock.wallNow() + 5_000 })
   })
 
-  it('when ten thousand callers come during the cool-down, then they share it: no call, no timer', async () => {
+  it('when ten thousand callers arrive during the cool-down, then they share it: no request, no timer', async () => {
     const { clock, source, tokens } = manage(script(failing(429, { retryAfterMs: 60_000 })))
     await outcome(tokens.getAccessToken())
     const errors = await Promise.all(Array.from({ length: 10_000 }, () => outcome(tokens.getAccessToken())))
@@ -302,7 +302,7 @@ describe('given an exchange that does not end', () => {
   })
 })
 
-it('given a random that throws, when a token comes, then its waiters are told instead of left', async () => {
+it('given a random function that throws, when a token arrives, then its waiters are rejected and not left waiting', async () => {
   const { tokens } = manage(new ScriptedSource(), {
     random: () => {
       throw new Error('no luck')
@@ -312,12 +312,12 @@ it('given a random that throws, when a token comes, then its waiters are told in
   expect(tokens.status().renewing).toBe(false)
 })
 
-describe('given a source of the user’s own that fails in its own way', () => {
+describe('given a custom source that fails in its own way', () => {
   it.each([
     ['an error', throwing(new Error('boom'))],
     ['a string', throwing('boom')],
     ['nothing', throwing(undefined)],
-    ['a throw', failingWith('ERR_TOKEN_RESPONSE', 'unknown')],
+    ['a TokenError of unknown outcome', failingWith('ERR_TOKEN_RESPONSE', 'unknown')],
   ])('when it rejects with %s, then it is retried as unknown', async (_, answer) => {
     const { clock, tokens } = manage(script(answer))
     const waiting = tokens.getAccessToken()
@@ -325,7 +325,7 @@ describe('given a source of the user’s own that fails in its own way', () => {
     expect(await waiting).toBe('access-1')
   })
 
-  it('when it throws an error that carries a request, then no event, error or status shows it', async () => {
+  it('when it throws an error with a request, then no event, error or status shows that request', async () => {
     const failure = Object.assign(new Error('Request failed'), {
       config: { data: 'the-secret' },
       code: 'ERR_BAD_REQUEST',
@@ -339,7 +339,7 @@ describe('given a source of the user’s own that fails in its own way', () => {
     expect((error as { cause: object }).cause).not.toHaveProperty('config')
   })
 
-  it('when it gives a grant that cannot be used, then that is an answer that cannot be used', async () => {
+  it('when it returns an unusable grant, then that counts as an unusable response', async () => {
     const { tokens } = manage(
       script(() => ({ accessToken: 'line\nbreak', accessLifetimeMs: 1 })),
       { retry: { maxAttempts: 1 } },

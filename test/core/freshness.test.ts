@@ -34,19 +34,19 @@ describe('given windows in the options', () => {
       { skewMs: 0, hardSkewMs: 0 },
     ],
   ])(
-    'when a token lives one minute, then %j gives %j: never more than half and a quarter of its life',
+    'when a token lives one minute, then %j results in %j: never more than half and a quarter of its life',
     (settings, window) => {
       expect(renewalWindow(MINUTE, { ...settings, jitter: 0 }, 0.9)).toEqual(window)
     },
   )
 })
 
-it('given jitter, when it is drawn, then renewal comes earlier by up to that share of the skew', () => {
+it('given jitter, when it is drawn, then renewal is earlier by up to that share of the skew', () => {
   expect(renewalWindow(MINUTE, { jitter: 0.2 }, 0.5)).toEqual({ skewMs: 16_500, hardSkewMs: 3_000 })
   expect(renewalWindow(MINUTE, { jitter: 1 }, 0.5).skewMs).toBe(22_500)
 })
 
-it('given the largest windows there are, when jitter adds to them, then a quarter of a token’s life stays its own', () => {
+it('given the largest windows, when jitter is added, then a quarter of the lifetime remains', () => {
   expect(renewalWindow(MINUTE, { skewMs: 1e9, jitter: 1 }, 0.999).skewMs).toBe(45_000)
 })
 

@@ -17,14 +17,14 @@ function refusalOf(grant: unknown): TokenError {
   throw new Error(`not refused: ${inspect(grant)}`)
 }
 
-/** Expects the error for a bad value of the service. */
+/** Expects the error for a bad value from the service. */
 function expectRefused(grant: unknown, member: string): void {
   const error = refusalOf(grant)
   expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', retryable: true })
   expect(error.message).toContain(`: ${member} must be `)
 }
 
-/** Expects the error for a broken source: no service can give a value of the wrong type. */
+/** Expects the error for a broken source: no service can return a value of the wrong type. */
 function expectBroken(grant: unknown, message: string): void {
   expect(refusalOf(grant)).toMatchObject({
     code: 'ERR_TOKEN_SOURCE',
@@ -33,36 +33,39 @@ function expectBroken(grant: unknown, message: string): void {
   })
 }
 
-describe('given a grant that can be used', () => {
+describe('given a usable grant', () => {
   it.each([
     ['an access token', { accessToken: 'a', accessLifetimeMs: 60_000 }],
-    ['a pair', pair],
-    ['a pair whose refresh token has no known end', { accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r' }],
-  ])('when it holds %s, then a frozen copy comes with these members', (_, grant) => {
+    ['a token set', pair],
+    [
+      'a token set whose refresh token has no known expiry',
+      { accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r' },
+    ],
+  ])('when it has %s, then a frozen copy has the same members', (_, grant) => {
     const copy = checkedGrant(grant)
     expect(copy).toStrictEqual(grant)
     expect(copy).not.toBe(grant)
     expect(Object.isFrozen(copy)).toBe(true)
   })
 
-  it('when it holds more, then the rest is left out', () => {
+  it('when it has more members, then they are left out', () => {
     const more = { ...pair, scope: 'all', __proto__: { evil: true } }
     expect(checkedGrant(more)).toStrictEqual(pair)
     expect('evil' in checkedGrant(more)).toBe(false)
   })
 
-  it('when members that may be missing are undefined, then they are missing', () => {
+  it('when optional members are undefined, then they are absent', () => {
     const grant = { accessToken: 'a', accessLifetimeMs: 1, refreshToken: undefined, refreshLifetimeMs: undefined }
     expect(Object.keys(checkedGrant(grant as never))).toEqual(['accessToken', 'accessLifetimeMs'])
   })
 
-  it('when there is a lifetime but no refresh token, then the lifetime means nothing', () => {
+  it('when there is a lifetime but no refresh token, then the lifetime is ignored', () => {
     const grant = { accessToken: 'a', accessLifetimeMs: 1, refreshLifetimeMs: 5 }
     expect(checkedGrant(grant)).toStrictEqual({ accessToken: 'a', accessLifetimeMs: 1 })
   })
 
   it.each(['!', '~', 'abc.DEF-123_~+/=', 'x'.repeat(60_000)])(
-    'when its token is visible ASCII from one end to the other, then it is used as it is',
+    'when its token is visible ASCII from end to end, then it is used unchanged',
     (accessToken) => {
       expect(checkedGrant({ accessToken, accessLifetimeMs: 1 }).accessToken).toBe(accessToken)
     },
@@ -98,11 +101,11 @@ describe('given a grant that can be used', () => {
   )
 })
 
-describe('given a grant that cannot be used', () => {
+describe('given an unusable grant', () => {
   it.each([
     ...['', ' ', 'hidden-value ', ' hidden-value', 'hidden value', 'a\tb', 'hidden-value\n', 'a\r\nX: hidden-value'],
     ...['a\0', 'a\u007f', 'tok€n', 'é', '\u00a0', '\u200b', '\ufeffa', '\ud800', '🗝', 'a\u2028'],
-  ])('when its access token is %j, then it is refused and not shown (F64)', (accessToken) => {
+  ])('when its access token is %j, then it is rejected and not shown (F64)', (accessToken) => {
     expectRefused({ ...pair, accessToken }, 'accessToken')
   })
 
@@ -142,20 +145,20 @@ describe('given a grant of the wrong shape (F155)', () => {
 
   it.each<[string, object, string]>([
     ['nothing', {}, 'accessToken is missing'],
-    ['a list', [], 'accessToken is missing'],
+    ['an array', [], 'accessToken is missing'],
     [
-      'what an OAuth 2.0 answer has',
+      'the members of an OAuth 2.0 response',
       { access_token: 'hidden-value' },
       'accessToken is missing; did you mean access_token?',
     ],
     ['no lifetime', { accessToken: 'a' }, 'accessLifetimeMs is missing'],
     ['seconds', { accessToken: 'a', expires_in: 60 }, 'accessLifetimeMs is missing; did you mean expires_in? Pass ms'],
-  ])('when it holds %s, then the missing member is named', (_, grant, message) => {
+  ])('when it has %s, then the missing member is named', (_, grant, message) => {
     expectBroken(grant, message)
   })
 
   it.each([null, 5, true, {}, ['hidden-value'], new String('hidden-value')])(
-    'when a token is %p, then its kind is named',
+    'when a token is %p, then its type is named',
     (token) => {
       const kind = token === null ? 'null' : typeof token
       expectBroken({ ...pair, accessToken: token }, `accessToken must be a string, got ${kind}`)
@@ -164,7 +167,7 @@ describe('given a grant of the wrong shape (F155)', () => {
   )
 
   it.each([null, NaN, 'hidden-value', true, {}, [60], new Date(1), 5n])(
-    'when a lifetime is %p, then its kind is named (F16)',
+    'when a lifetime is %p, then its type is named (F16)',
     (lifetime) => {
       const kind = lifetime === null ? 'null' : Number.isNaN(lifetime) ? 'NaN' : typeof lifetime
       const wrong = `must be a number of milliseconds, got ${kind}`

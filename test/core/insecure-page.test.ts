@@ -7,7 +7,7 @@ import { MemoryRegister } from '../support/memory-register.ts'
 const whole = Object.getOwnPropertyDescriptor(globalThis, 'crypto')!
 const getRandomValues = crypto.getRandomValues.bind(crypto)
 
-/** Browsers give a page of http only this much of `crypto`. */
+/** Browsers give an http page only this much of `crypto`. */
 beforeEach(() => {
   Object.defineProperty(globalThis, 'crypto', { configurable: true, value: { getRandomValues } })
   Reflect.set(globalThis, 'isSecureContext', false)
@@ -19,8 +19,8 @@ afterEach(() => {
 
 const login = { baseUrl: 'https://tokens.example', login: 'a', password: 'b' }
 
-describe('given a page that is no secure context', () => {
-  it('when an own source gives rotating tokens there, then they are renewed, and a suspicion is told (F184)', async () => {
+describe('given a page that is not a secure context', () => {
+  it('when a custom source returns rotating tokens, then they are renewed, and a suspicion is reported (F184)', async () => {
     expect([typeof crypto.subtle, typeof Reflect.get(crypto, 'randomUUID')]).toEqual(['undefined', 'undefined'])
     let issued = 0
     const grant = () => ({
@@ -50,18 +50,18 @@ describe('given a page that is no secure context', () => {
     await tokens.close()
   })
 
-  it('when a signature is to be verified there, then the source says so when it is made (F184)', () => {
+  it('when a signature must be verified, then creating the source throws (F184)', () => {
     expect(() => loginPassword(login)).toThrow(/verifySignature needs WebCrypto.*https.*set it to false/)
     expect(() => loginPassword({ ...login, verifySignature: false })).not.toThrow()
   })
 
-  it('when tokens are to be shared there, then the store says so when it is made (F184)', () => {
+  it('when tokens are shared, then creating the store throws (F184)', () => {
     expect(() => sharedStore(new MemoryRegister())).toThrow(/shared store needs WebCrypto.*https/)
   })
 })
 
-describe('given a runtime that is no page', () => {
-  it('when nothing is said of secure contexts, then nothing is rejected', () => {
+describe('given a runtime that is not a page', () => {
+  it('when isSecureContext does not exist, then nothing is rejected', () => {
     Reflect.deleteProperty(globalThis, 'isSecureContext')
     expect(() => loginPassword(login)).not.toThrow()
     expect(() => sharedStore(new MemoryRegister())).not.toThrow()

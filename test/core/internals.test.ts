@@ -4,7 +4,7 @@ import { TokenError } from '../../src/index.ts'
 import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle, watchedClock } from '../support/watched-clock.ts'
 
-/** What attachments see of a manager that has a token of 60 s. */
+/** What attachments see of a manager with a token of 60 s. */
 async function start(source = new ScriptedSource()) {
   const clock = watchedClock()
   const world = manage(source, { renewal: { keepWarm: 'never' } }, clock)
@@ -12,8 +12,8 @@ async function start(source = new ScriptedSource()) {
   return { ...world, clock, internals: internalsOf(world.tokens) as Required<ManagerInternals> }
 }
 
-describe('given a token that was given out, when it is about to be sent', () => {
-  it('then it has ended only if it is the current one, and its time is over (F127)', async () => {
+describe('given a token that was handed out, when it is about to be sent', () => {
+  it('then it has expired only if it is the current one and its lifetime is over (F127)', async () => {
     const { clock, tokens, internals } = await start()
     const ended = () => ['access-1', 'another'].map((token) => internals.hasEnded(token))
     expect(ended()).toEqual([false, false])
@@ -26,8 +26,8 @@ describe('given a token that was given out, when it is about to be sent', () => 
   })
 })
 
-describe('given a token that the API rejected, when it is to be replaced for later requests', () => {
-  it('then a renewal begins, nobody waits for it, and it keeps no process alive', async () => {
+describe('given a token that the API rejected, when it must be replaced for later requests', () => {
+  it('then a renewal begins without a waiting caller, and keeps no process alive', async () => {
     const { clock, source, tokens, internals } = await start()
     source.script.push(failing(503), () => source.grant())
     internals.renewInBackground('access-1')
@@ -44,7 +44,7 @@ describe('given a token that the API rejected, when it is to be replaced for lat
     expect(source.kinds).toBe('obtain')
   })
 
-  it('then nothing begins so soon after the last one, and nothing in a cool-down', async () => {
+  it('then nothing begins shortly after the last renewal, or in a cool-down', async () => {
     const { clock, source, tokens, internals } = await start()
     internals.renewInBackground('access-1')
     await settle()
@@ -60,7 +60,7 @@ describe('given a token that the API rejected, when it is to be replaced for lat
   })
 })
 
-it('given a manager, when a login ends, then requests before and after it carry different marks (R10)', async () => {
+it('given a manager, when a login ends, then requests before and after it have different login generations (R10)', async () => {
   const { tokens, internals } = await start()
   const before = internals.currentGeneration()
   expect([internals.currentGeneration(), before >= internals.firstGeneration()]).toEqual([before, true])
@@ -70,7 +70,7 @@ it('given a manager, when a login ends, then requests before and after it carry 
   )
 })
 
-it('given a manager that is watched, when another user wants to watch it, then that is rejected until the first one stops', async () => {
+it('given an instrumented manager, when it is instrumented again, then that is rejected until the first one stops', async () => {
   const { internals } = await start()
   const watcher = {} as Parameters<typeof internals.watch>[0]
   const stop = internals.watch(watcher)
@@ -79,7 +79,7 @@ it('given a manager that is watched, when another user wants to watch it, then t
   )
   stop()
   const stopNext = internals.watch({ ...watcher })
-  // The first one is no longer the one that stops it.
+  // The first `stop` no longer applies.
   stop()
   expect(() => internals.watch(watcher)).toThrow(TypeError)
   stopNext()

@@ -6,7 +6,7 @@ import { settle } from '../support/watched-clock.ts'
 
 type Answer = ScriptedSource['script'][number]
 
-/** The refresh of a manager has failed. Its store has executed the release, and answers it when the test calls `open`. */
+/** The refresh of a manager has failed. Its store has executed the release, and responds when the test calls `open`. */
 async function whileReleasing(answer: Answer, options: Partial<TokenManagerOptions> = {}) {
   let open = (): void => undefined
   const answered = new Promise<void>((resolve) => (open = resolve))
@@ -27,25 +27,22 @@ async function whileReleasing(answer: Answer, options: Partial<TokenManagerOptio
   return { ...world, waiting, open }
 }
 
-describe('given a refresh that failed, and a reset() while the store answers its release (F275)', () => {
+describe('given a refresh that failed, and a reset() while the store responds to its release (F275)', () => {
   it.each<[string, Answer]>([
     ['was lost', failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown')],
-    ['said that the refresh token is unusable', failing(400)],
-    ['refused the refresh token', failing(401)],
-  ])(
-    'when its answer %s, then tokens that are adopted afterwards are refreshed, not obtained again',
-    async (_, answer) => {
-      const { source, tokens, open } = await whileReleasing(answer)
-      await tokens.reset()
-      const adopted = tokens.adopt(source.grant({ refreshToken: 'adopted' }))
-      open()
-      await adopted
-      await tokens.renew()
-      expect(source.calls.slice(2).map(({ refreshToken }) => refreshToken)).toContain('adopted')
-    },
-  )
+    ['reported an unusable refresh token', failing(400)],
+    ['rejected the refresh token', failing(401)],
+  ])('when its response %s, then tokens adopted afterwards are refreshed, not obtained again', async (_, answer) => {
+    const { source, tokens, open } = await whileReleasing(answer)
+    await tokens.reset()
+    const adopted = tokens.adopt(source.grant({ refreshToken: 'adopted' }))
+    open()
+    await adopted
+    await tokens.renew()
+    expect(source.calls.slice(2).map(({ refreshToken }) => refreshToken)).toContain('adopted')
+  })
 
-  it('when its refresh token was rejected, then the reset explains it: nothing is suspicious, also later', async () => {
+  it('when its refresh token was rejected, then the reset explains it: nothing is suspicious, then or later', async () => {
     const { source, tokens, told, open, clock } = await whileReleasing(failing(401), { onSuspicious: 'stop' })
     await tokens.reset()
     open()
@@ -59,8 +56,8 @@ describe('given a refresh that failed, and a reset() while the store answers its
   it.each<[string, Answer]>([
     ['the service failed', failing(503)],
     ['the service asked for a pause', failing(429, { retryAfterMs: 600_000 })],
-    ['the credentials were refused', failingWith('ERR_CREDENTIALS_REJECTED', 'rejected')],
-  ])('when %s, then nobody rests: the callers obtain at once', async (_, answer) => {
+    ['the credentials were rejected', failingWith('ERR_CREDENTIALS_REJECTED', 'rejected')],
+  ])('when %s, then there is no cool-down: callers obtain at once', async (_, answer) => {
     const { source, tokens, told, open, waiting } = await whileReleasing(answer)
     await tokens.reset()
     open()

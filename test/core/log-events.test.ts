@@ -69,7 +69,7 @@ describe('given a log of the events', () => {
       'warn axios-evergreen: anomaly: clock-skew; by an hour',
     ],
     ['storeUnavailable', { message: 'no answer' }, 'warn axios-evergreen: storeUnavailable: no answer'],
-  ] as const)('when %s is told as %j, then it is one line', (name, event, line) => {
+  ] as const)('when %s is emitted as %j, then it is one line', (name, event, line) => {
     const { lines, log } = levels()
     const { tokens, tell } = telling()
     logEvents(tokens, log)
@@ -77,7 +77,7 @@ describe('given a log of the events', () => {
     expect(lines).toEqual([line])
   })
 
-  it('when a manager lives, then a console has a line for each event until it is ended, and no token', async () => {
+  it('when a manager runs, then a console has a line for each event until logging ends, and no token', async () => {
     const { source, tokens } = manage(new ScriptedSource({ pairs: true }))
     const printed = new PassThrough()
     const stop = logEvents(tokens, new Console(printed))
@@ -85,7 +85,7 @@ describe('given a log of the events', () => {
     source.script.push(failing(401), failing(400))
     await outcome(tokens.renew())
     await settle()
-    const text = Array.from({ length: 9 }, () => printed.read() as Buffer | null).join('') // a chunk each, or all in one
+    const text = Array.from({ length: 9 }, () => printed.read() as Buffer | null).join('') // one chunk each, or all in one
     expect(text.match(/axios-evergreen: \w+/g)?.map((line) => line.slice(17))).toEqual([
       'renewed',
       'suspicious',
@@ -104,7 +104,7 @@ describe('given a log of the events', () => {
   it.each([
     [undefined, 'log must be an object, got undefined'],
     [{ info: () => undefined, warn: () => undefined }, 'log.error must be a function, got undefined'],
-  ])('when %j is given for the log, then that is refused', (log, message) => {
+  ])('when the log is %j, then it is rejected', (log, message) => {
     expect(() => logEvents(manage().tokens, log as never)).toThrow(message)
   })
 
@@ -112,7 +112,7 @@ describe('given a log of the events', () => {
     [{ nam: 'a' }, "The options of logEvents: there is no 'nam', did you mean 'name'?"],
     [{ name: '' }, 'name must not be empty'],
     [{ fields: 1 }, 'fields must be true or false, got 1'],
-  ])('when its options are %j, then that is refused', (options, message) => {
+  ])('when its options are %j, then they are rejected', (options, message) => {
     expect(() => logEvents(manage().tokens, levels().log, options as never)).toThrow(message)
   })
 })

@@ -12,7 +12,7 @@ import { outcome } from '../support/managed.ts'
 
 type Answer = readonly [status: number, body: object]
 
-/** One server, whose answers take 60 ms, and one log of all its managers. */
+/** One server whose responses take 60 ms, and one log for all its managers. */
 function world() {
   const clock = manualClock()
   const lines: string[] = []
@@ -49,7 +49,7 @@ function world() {
   return { after, clock, fields, lines, manage, script }
 }
 
-/** A course in which each event comes. */
+/** A course that emits each event. */
 async function course() {
   const { after, clock, fields, lines, manage, script } = world()
   const bakery = manage('bakery', { clientSecret: 's', refreshTokens: 'single-use' })
@@ -73,7 +73,7 @@ async function course() {
 }
 
 describe('given docs/operations.md', () => {
-  it('F308: when a course has each event, then its lines are those of the page, each with the name of its manager', async () => {
+  it('F308: when a course emits each event, then its lines are those of the page, each with the name of its manager', async () => {
     const { lines } = await course()
     const shown = /```text\n((?:(?:info|warn|error) axios-evergreen \(.*\n)+)```/.exec(
       readFileSync('docs/operations.md', 'utf8'),
@@ -92,7 +92,7 @@ describe('given docs/operations.md', () => {
     expect([...new Set(told)].sort()).toEqual(written.sort())
   })
 
-  it('F308: when fields are wanted, then they hold what applies, and no message', async () => {
+  it('F308: when fields are enabled, then they hold what applies, and no message', async () => {
     const { fields } = await course()
     expect(fields).toContainEqual({
       ...{

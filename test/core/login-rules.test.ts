@@ -14,7 +14,7 @@ const lost = failed('ERR_TOKEN_SERVICE_UNAVAILABLE', { outcome: 'unknown' })
 const refused = failed('ERR_REFRESH_REJECTED', { status: 400, serviceCode: 'invalid_grant' })
 const ended = failed('ERR_LOGIN_REQUIRED', { loginReason: 'interaction' })
 
-describe('given a refresh of a login that failed, when its consequence is asked for', () => {
+describe('given a failed refresh of a login, when its consequence is computed', () => {
   const consequence = (error: TokenError, facts: Partial<Situation> = {}, graceMs = 0) => {
     const policy = { ...LOGIN_POLICY, graceMs }
     const { fate, next, foundInvalid, reason } = LOGIN_RULES.consequenceOf(error, { ...SITUATION, ...facts }, policy)
@@ -22,7 +22,7 @@ describe('given a refresh of a login that failed, when its consequence is asked 
   }
 
   type Cell = [TokenErrorCode, ExchangeOutcome | undefined, TokenErrorDetails['refreshToken'], string]
-  // The table of the design (Logins), where no access token serves.
+  // The table of the design (Logins) where no access token is valid.
   it.each<Cell>([
     ['ERR_REFRESH_REJECTED', 'rejected', undefined, 'dead login invalid'],
     ['ERR_REFRESH_REJECTED', 'rejected', 'refused', 'dead login invalid'],
@@ -44,11 +44,11 @@ describe('given a refresh of a login that failed, when its consequence is asked 
     expect(consequence(failed(code, { outcome, refreshToken }))).toBe(expected)
   })
 
-  it('then a reason of the source ends the login', () => {
+  it('then a reason from the source ends the login', () => {
     expect(consequence(ended)).toBe('dead login interaction')
   })
 
-  it('then a refresh token in doubt waits while an access token serves, unless the service accepts a used one', () => {
+  it('then a refresh token in doubt waits while an access token is valid, unless the service accepts a used one', () => {
     expect([0, 5_000, Infinity].map((graceMs) => consequence(lost, { usableMs: 60_000 }, graceMs))).toEqual([
       'doubtful while-usable',
       'doubtful retry',
@@ -58,7 +58,7 @@ describe('given a refresh of a login that failed, when its consequence is asked 
     expect(consequence(broken, {}, Infinity)).toBe('keep stop')
   })
 
-  it('then it is presented three times in one renewal, and as often as it may where it is reusable', () => {
+  it('then it is presented three times in one renewal, and as often as allowed where it is reusable', () => {
     const down = failed('ERR_TOKEN_SERVICE_UNAVAILABLE', { outcome: 'unknown-5xx' })
     const presented = (error: TokenError, graceMs: number) =>
       [2, 3].map((times) => consequence(error, { presented: times }, graceMs))
@@ -79,8 +79,8 @@ describe('given a refresh of a login that failed, when its consequence is asked 
     ['the second', { says, times: 1, sinceMs: TEN_MINUTES }, 'keep stop'],
     ['the third, after ten minutes', { says, times: 2, sinceMs: TEN_MINUTES }, 'dead login refused'],
     ['the third, sooner', { says, times: 2, sinceMs: TEN_MINUTES - 1 }, 'keep stop'],
-    ['the third, and the others said something else', { says: 'else', times: 2, sinceMs: TEN_MINUTES }, 'keep stop'],
-  ])('then a refusal in unknown words that is %s in a row: %s, %s (F203)', (_, unclear, expected) => {
+    ['the third, and the others had another error code', { says: 'else', times: 2, sinceMs: TEN_MINUTES }, 'keep stop'],
+  ])('then a rejection with an unknown error code that is %s in a row: %s, %s (F203)', (_, unclear, expected) => {
     expect(
       consequence(failed('ERR_TOKEN_REQUEST', { outcome: 'rejected' }), {
         lease: { presentations: 0, ...(unclear && { unclear }) },
@@ -92,8 +92,8 @@ describe('given a refresh of a login that failed, when its consequence is asked 
 const plan = (error: TokenError, facts: Partial<Situation> = {}, graceMs = 0) =>
   planAfter(error, { ...SITUATION, ...facts }, { ...LOGIN_POLICY, graceMs })
 
-describe('given a renewal of a login, when it is planned what follows a failure', () => {
-  it('then the first presentation after a lost answer comes after one to two seconds, later ones as always', () => {
+describe('given a renewal of a login, when its plan after a failure is computed', () => {
+  it('then the first presentation after a lost response follows after one to two seconds, later ones as usual', () => {
     const pause = (facts: Partial<Situation>, graceMs?: number) => plan(lost, facts, graceMs).next.ms
     expect([0, 0.5].map((chance) => pause({ chance }))).toEqual([1_000, 1_500])
     expect(pause({ lease: { presentations: 0, isDoubted: true } })).toBe(250)
@@ -101,10 +101,10 @@ describe('given a renewal of a login, when it is planned what follows a failure'
     expect(plan(failed('ERR_TOKEN_SERVICE_UNAVAILABLE', { outcome: 'unknown-5xx' })).next.ms).toBe(250)
   })
 
-  it('then this manager alone waits with a refresh token in doubt, until the access token serves no longer', () => {
+  it('then only this manager waits with a refresh token in doubt, until the access token has expired', () => {
     const waiting = plan(lost, { usableMs: 30_000 })
     expect(waiting.next).toMatchObject({ kind: 'cool-down', ms: 30_000, whileUsable: true })
-    // The access token of another owner may end at another time.
+    // The access token of another owner may expire at another time.
     expect(waiting.shared).toBeUndefined()
     for (const facts of [{ usableMs: 30_000, isRejected: true }, { usableMs: 0 }])
       expect(plan(lost, facts).next).toEqual({ kind: 'retry', ms: 1_000 })
@@ -114,7 +114,7 @@ describe('given a renewal of a login, when it is planned what follows a failure'
     expect(stopped.shared).toBe(stopped.next)
   })
 
-  it('then a login that ended rests for ever, and says why', () => {
+  it('then the cool-down of a login that ended is endless, and has the reason', () => {
     const rest = (error: TokenError) => plan(error).next
     expect(rest(ended)).toMatchObject({ ms: Infinity, code: 'ERR_LOGIN_REQUIRED', loginReason: 'interaction' })
     expect(rest(failed('ERR_REFRESH_REJECTED', { refreshToken: 'unusable', status: 403 }))).toMatchObject({
@@ -122,7 +122,7 @@ describe('given a renewal of a login, when it is planned what follows a failure'
     })
   })
 
-  it('then an own source that asks for a login without a reason means: rejected; the word of another manager stays as it is', () => {
+  it('then a custom source that requires a login without a reason means: rejected; the reason of another manager is kept', () => {
     const asks = (details: TokenErrorDetails) => plan(failed('ERR_LOGIN_REQUIRED', details)).error.loginReason
     expect([asks({}), asks({ loginReason: 'expired' }), asks({ refreshToken: 'kept' })]).toEqual([
       'refused',
@@ -133,7 +133,7 @@ describe('given a renewal of a login, when it is planned what follows a failure'
   })
 })
 
-describe('given a rejected refresh token of a login, when the store is told', () => {
+describe('given a rejected refresh token of a login, when the store is updated', () => {
   const living = {
     version: 1,
     accessToken: 'a',
@@ -145,12 +145,12 @@ describe('given a rejected refresh token of a login, when the store is told', ()
   const judged = (facts: Partial<Situation> = {}) => plan(refused, { failures: 2, lease: lease, ...facts })
 
   it.each<[string, Partial<Situation>, string]>([
-    ['has ended', { lease: { ...lease, tokens: { ...living, refreshRemainingMs: 0 } } }, 'expired'],
+    ['has expired', { lease: { ...lease, tokens: { ...living, refreshRemainingMs: 0 } } }, 'expired'],
     ['was in doubt', { lease: { ...lease, isDoubted: true } }, 'in-doubt'],
     ['met a 5xx', { met5xx: true }, 'in-doubt'],
     ['may have been used by another owner', { meanwhile: { contested: true } }, 'in-doubt'],
-    ['should be good', {}, 'refused'],
-  ])('then one that %s: its reason (F205)', (_, facts, loginReason) => {
+    ['should be valid', {}, 'refused'],
+  ])('then one that %s has its reason (F205)', (_, facts, loginReason) => {
     const { error, next, shared, suspicion } = judged(facts)
     const told = { code: 'ERR_LOGIN_REQUIRED', loginReason, status: 400, serviceCode: 'invalid_grant' }
     expect(error).toMatchObject(told)
@@ -159,19 +159,19 @@ describe('given a rejected refresh token of a login, when the store is told', ()
     expect(suspicion === undefined).toBe(loginReason === 'expired')
   })
 
-  it('then an access token that the API has rejected is dropped, too (F206)', () => {
+  it('then an access token that the API has rejected is dropped too (F206)', () => {
     expect(judged({ isRejected: true })).toMatchObject({ drops: true })
     expect(judged()).not.toHaveProperty('drops')
   })
 
   const meanwhile = { contested: true, newer: 'unfit' } as const
 
-  it('then a newer pair of another owner is tried at once, also after a probe of one call', () => {
+  it('then a newer token set of another owner is tried at once, even after a probe of one request', () => {
     for (const maxAttempts of [1, 4])
       expect(judged({ meanwhile, maxAttempts })).toMatchObject({ error: refused, next: { kind: 'retry', ms: 0 } })
   })
 
-  it('then nobody has to log in after the last call of a renewal, if there is a newer pair (F274)', () => {
+  it('then no login is required after the last request of a renewal if there is a newer token set (F274)', () => {
     const { error, next, suspicion } = judged({ meanwhile, attempt: 4 })
     expect([error, suspicion]).toEqual([refused, undefined])
     expect(next).toMatchObject({ kind: 'cool-down', ms: 60_000, code: 'ERR_REFRESH_REJECTED' })
@@ -194,15 +194,15 @@ describe('given a lease for a login, when its exchange is chosen', () => {
       { usableMs: 0, failures: 3, mustObtain: false, isForced: false, isRejected: false, ...facts },
     )
 
-  it('then its refresh token is presented although its computed end has passed, and however often it met a 5xx (F212)', () => {
+  it('then its refresh token is presented past its computed expiry, and however often it met a 5xx (F212)', () => {
     expect(choice({})).toBe('r')
   })
 
   it.each<[string, Partial<Lease>, object, string]>([
     ['it is retired', { presentable: false }, {}, 'refused'],
     ['there is none', { tokens: NONE }, {}, 'expired'],
-    ['there is none, and the API refused the access token', { tokens: NONE }, { isRejected: true }, 'refused'],
-    ['nobody has logged in', { tokens: undefined } as never, {}, 'none-yet'],
+    ['there is none, and the API rejected the access token', { tokens: NONE }, { isRejected: true }, 'refused'],
+    ['no user has logged in', { tokens: undefined } as never, {}, 'none-yet'],
     ['the store lost the login', { tokens: undefined, missing: 'lost' } as never, {}, 'lost'],
   ])('when %s, then a login is required for the right reason (F205)', (_, lease, facts, loginReason) => {
     const planned = choice(lease, facts)
@@ -213,7 +213,7 @@ describe('given a lease for a login, when its exchange is chosen', () => {
     expect('drops' in (planned as Plan)).toBe('isRejected' in facts)
   })
 
-  it('then one in doubt waits while the access token serves, unless the caller wants a renewal in any case', () => {
+  it('then a token in doubt waits while the access token is valid, unless the caller forces a renewal', () => {
     const waits = choice({ isLastResort: true }, { usableMs: 20_000 })
     expect(waits).toMatchObject({
       fate: 'keep',
@@ -226,7 +226,7 @@ describe('given a lease for a login, when its exchange is chosen', () => {
     expect(facts.map((one) => choice({ isLastResort: true }, one))).toEqual(['r', 'r', 'r'])
   })
 
-  it('then without the store no person is sent to log in', () => {
+  it('then no user is sent to log in while the store is unavailable', () => {
     const alone: Lease = { ...CLAIM, isPrivate: true }
     expect(errorIfPrivate(alone, ended)).toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',

@@ -6,7 +6,7 @@ import { person } from '../../src/login/index.ts'
 
 const LOGIN: TokenGrant = { accessToken: 'login', accessLifetimeMs: 60_000, refreshToken: 'r' }
 
-/** A source of logins: it can refresh, and only a user can obtain. */
+/** A source of logins: it can refresh, but only a user can obtain. */
 class LoginSource extends ScriptedSource {
   readonly login = person
   readonly revoked: unknown[] = []
@@ -45,7 +45,7 @@ const untouched = (): never => {
   })
 }
 const lost = failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown')
-/** Asks once a second, as an application does. @returns how the asks ended, without repetitions */
+/** Calls once a second, as an application does. @returns the outcomes, without repetitions */
 async function asking({ tokens, clock }: Pick<Managed, 'tokens' | 'clock'>, seconds: number): Promise<string[]> {
   const ends: string[] = []
   for (let second = 0; second < seconds; second += 1) {
@@ -58,12 +58,12 @@ async function asking({ tokens, clock }: Pick<Managed, 'tokens' | 'clock'>, seco
   return ends
 }
 
-describe('given a login whose access token has expired, and a token service that fails', () => {
+describe('given a login with an expired access token, and a token service that fails', () => {
   it.each([
     ['503', untouched],
     ['500', failing(500)],
-    ['no answer', lost],
-  ])('when it meets %s for ten minutes, then the login lives on (F196, F197)', async (_, answer) => {
+    ['no response', lost],
+  ])('when it meets %s for ten minutes, then the login is kept (F196, F197)', async (_, answer) => {
     const world = await loggedIn()
     const { clock, source, tokens, told } = world
     for (let n = 0; n < 100; n += 1) source.script.push(answer)
@@ -78,7 +78,7 @@ describe('given a login whose access token has expired, and a token service that
     expect(await tokens.getAccessToken()).toBe('access-1')
   })
 
-  it('when a 5xx may have used the token, then three presentations end the first renewal, and one each later one', async () => {
+  it('when a 5xx may have used the token, then the first renewal presents it three times, and each later one once', async () => {
     const { clock, source, tokens } = await loggedIn()
     for (let n = 0; n < 20; n += 1) source.script.push(failing(500))
     await clock.advance(60_000)
@@ -93,7 +93,7 @@ describe('given a login whose access token has expired, and a token service that
     expect(source.calls).toHaveLength(4)
   })
 
-  it('when an answer is lost and no token serves, then the token is presented again after 1 to 2 s', async () => {
+  it('when a response is lost and no token is valid, then the refresh token is presented again after 1 to 2 s', async () => {
     const { clock, source, tokens } = await loggedIn()
     source.script.push(lost)
     await clock.advance(60_000)
@@ -104,7 +104,7 @@ describe('given a login whose access token has expired, and a token service that
     expect([await asked, source.calls.length]).toEqual(['access-1', 2])
   })
 
-  it('when an answer is lost while a token serves, then the token is presented again only when none serves any more', async () => {
+  it('when a response is lost while a token is valid, then the refresh token is presented again only after that one has expired', async () => {
     const { clock, source, tokens } = await loggedIn()
     source.script.push(lost)
     await clock.advance(46_000)
@@ -115,7 +115,7 @@ describe('given a login whose access token has expired, and a token service that
     expect([await tokens.getAccessToken(), source.calls.length]).toEqual(['access-1', 2])
   })
 
-  it('when the API rejects the access token meanwhile, then it serves no longer, and the token is presented', async () => {
+  it('when the API then rejects the access token, then it is no longer used, and the refresh token is presented', async () => {
     const { clock, source, tokens } = await loggedIn()
     source.script.push(lost)
     await clock.advance(46_000)
@@ -125,7 +125,7 @@ describe('given a login whose access token has expired, and a token service that
     expect(source.calls).toHaveLength(2)
   })
 
-  it('when the token that is in doubt is rejected, then the login ends in doubt, and nothing is unexplained (F197)', async () => {
+  it('when the token in doubt is rejected, then the login ends in doubt, and nothing is unexplained (F197)', async () => {
     const { clock, source, tokens, told } = await loggedIn()
     source.script.push(lost, failing(401))
     await clock.advance(60_000)
@@ -135,7 +135,7 @@ describe('given a login whose access token has expired, and a token service that
     expect(told.suspicious).toEqual([expect.objectContaining({ evidence: 'own-unknown-outcome', severity: 'low' })])
   })
 
-  it('when the service is well again, then requests that come later are served', async () => {
+  it('when the service recovers, then later callers get a token', async () => {
     const { clock, source, tokens } = await loggedIn()
     for (let n = 0; n < 4; n += 1) source.script.push(untouched)
     await clock.advance(60_000)
@@ -146,7 +146,7 @@ describe('given a login whose access token has expired, and a token service that
     expect(await tokens.getAccessToken()).toBe('access-1')
   })
 
-  it('when a gateway said 503 although the service had used the token, then the login ends in doubt, low', async () => {
+  it('when a gateway returned 503 although the service had used the token, then the login ends in doubt, with a low alarm', async () => {
     const { clock, source, tokens, told } = await loggedIn()
     source.script.push(untouched, untouched, untouched, failing(401))
     await clock.advance(60_000)
@@ -177,18 +177,18 @@ describe('given a login whose refresh is rejected', () => {
       [{ evidence: 'revoked-or-used', severity: 'medium' }],
     ],
     [
-      'the service wants the person',
+      'the service requires interaction',
       refusedWith({ loginReason: 'interaction', refreshToken: 'refused' }, 'ERR_REFRESH_REJECTED'),
       { loginReason: 'interaction', status: 400 },
       [],
     ],
     [
-      'the source calls it unusable',
+      'the source reports it as unusable',
       refusedWith({ refreshToken: 'unusable' }, 'ERR_REFRESH_REJECTED'),
       { loginReason: 'refused' },
       [],
     ],
-  ])('when %s, then a login is required, and says why (F205)', async (_, answer, reason, suspicions) => {
+  ])('when %s, then a login is required, with the reason (F205)', async (_, answer, reason, suspicions) => {
     const { clock, source, tokens, told } = await loggedIn()
     source.script.push(answer)
     await clock.advance(60_000)
@@ -203,12 +203,12 @@ describe('given a login whose refresh is rejected', () => {
 
   it.each([
     [
-      'the client is refused',
+      'the client is rejected',
       refusedWith({ refreshToken: 'kept' }, 'ERR_CREDENTIALS_REJECTED'),
       'ERR_CREDENTIALS_REJECTED',
     ],
-    ['nobody knows the word', refusedWith({ serviceCode: 'odd' }, 'ERR_TOKEN_REQUEST'), 'ERR_TOKEN_REQUEST'],
-  ])('when %s, then the login is kept, and rests for a minute (F202, F203)', async (_, answer, code) => {
+    ['the error code is unknown', refusedWith({ serviceCode: 'odd' }, 'ERR_TOKEN_REQUEST'), 'ERR_TOKEN_REQUEST'],
+  ])('when %s, then the login is kept, with a cool-down of a minute (F202, F203)', async (_, answer, code) => {
     const { clock, source, tokens } = await loggedIn()
     source.script.push(answer)
     await clock.advance(60_000)
@@ -220,7 +220,7 @@ describe('given a login whose refresh is rejected', () => {
     expect(await tokens.getAccessToken()).toBe('access-1')
   })
 
-  it('when the same unknown word comes for ten minutes, then the login is given up at the third rejection or later (F203)', async () => {
+  it('when the same unknown error code comes for ten minutes, then the login is discarded at the third rejection or later (F203)', async () => {
     const world = await loggedIn()
     for (let n = 0; n < 100; n += 1) world.source.script.push(refusedWith({ serviceCode: 'odd' }, 'ERR_TOKEN_REQUEST'))
     await world.clock.advance(60_000)
@@ -230,7 +230,7 @@ describe('given a login whose refresh is rejected', () => {
     expect([world.source.calls.length, world.told.suspicious]).toEqual([11, []])
   })
 
-  it('when the words differ each time, then the login is kept', async () => {
+  it('when the error codes differ each time, then the login is kept', async () => {
     const world = await loggedIn()
     for (let n = 0; n < 100; n += 1)
       world.source.script.push(refusedWith({ serviceCode: `odd-${n % 2}` }, 'ERR_TOKEN_REQUEST'))
@@ -238,13 +238,13 @@ describe('given a login whose refresh is rejected', () => {
     expect(await asking(world, 1_300)).toEqual(['ERR_TOKEN_REQUEST'])
   })
 
-  it('when its computed end has passed, then it is presented once all the same (F212)', async () => {
+  it('when its computed expiry has passed, then it is presented once anyway (F212)', async () => {
     const { clock, tokens } = await loggedIn({}, new LoginSource(), { ...LOGIN, refreshLifetimeMs: 90_000 })
     await clock.advance(120_000)
     expect(await tokens.getAccessToken()).toBe('access-1')
   })
 
-  it('when its computed end has passed and it is rejected, then the login has expired, and nothing is suspicious (F212)', async () => {
+  it('when its computed expiry has passed and it is rejected, then the login has expired, and nothing is suspicious (F212)', async () => {
     const { clock, source, tokens, told } = await loggedIn({}, new LoginSource(), {
       ...LOGIN,
       refreshLifetimeMs: 90_000,
@@ -255,7 +255,7 @@ describe('given a login whose refresh is rejected', () => {
     expect(told.suspicious).toEqual([])
   })
 
-  it('when the API has rejected the access token too, then nobody gets that token any more (F206)', async () => {
+  it('when the API has rejected the access token too, then no caller gets that token again (F206)', async () => {
     const store = memoryStore()
     const { clock, source, tokens } = await loggedIn({ store })
     source.script.push(failing(401))
@@ -270,7 +270,7 @@ describe('given a login whose refresh is rejected', () => {
     })
   })
 
-  it('when the API rejects the access token only afterwards, then it is handed out no more, either (F206)', async () => {
+  it('when the API rejects the access token only afterwards, then that token is not handed out again, either (F206)', async () => {
     const { clock, source, tokens } = await loggedIn()
     source.script.push(failing(401))
     await clock.advance(46_000)
@@ -281,7 +281,7 @@ describe('given a login whose refresh is rejected', () => {
     expect(tokens.peekAccessToken()).toBeUndefined()
   })
 
-  it('when the access token still lives, then the login is present until it ends, and then listeners are told', async () => {
+  it('when the access token is still valid, then the login is present until it expires, and then listeners are notified', async () => {
     const { clock, source, tokens, told } = await loggedIn()
     source.script.push(failing(401))
     await clock.advance(46_000)
@@ -294,7 +294,7 @@ describe('given a login whose refresh is rejected', () => {
     expect(told.loginChanged.at(-1)).toMatchObject({ login: 'required', reason: 'refused' })
   })
 
-  it('when the answer to a refresh has no refresh token, then the old one is kept (RFC 6749, section 6)', async () => {
+  it('when the response to a refresh has no refresh token, then the old one is kept (RFC 6749, section 6)', async () => {
     const { clock, source, tokens, told } = await loggedIn()
     source.script.push(() => ({ accessToken: 'next', accessLifetimeMs: 60_000 }))
     await clock.advance(60_000)
@@ -307,7 +307,7 @@ describe('given a login whose refresh is rejected', () => {
 
 describe('given a login of a manager without a store', () => {
   it.each(['never', 'while-used'] as const)(
-    'when the service rejects it while an access token lives (keepWarm %s), then `loginChanged` says that it ended here (F205)',
+    'when the service rejects it while an access token is valid (keepWarm %s), then `loginChanged` reports that it ended here (F205)',
     async (keepWarm) => {
       const { clock, source, tokens, told } = await loggedIn({ renewal: { keepWarm } })
       source.script.push(refusedWith({ refreshToken: 'refused' }, 'ERR_REFRESH_REJECTED'))
@@ -320,8 +320,8 @@ describe('given a login of a manager without a store', () => {
   )
 })
 
-describe('given a login in a store that others share', () => {
-  it('when an owner dies in its refresh, then the next one presents the token when no access token serves (F198)', async () => {
+describe('given a login in a shared store', () => {
+  it('when an owner dies during its refresh, then the next one presents the token once no access token is valid (F198)', async () => {
     const store = memoryStore()
     const { clock, source } = await loggedIn({ store, exchangeTimeoutMs: 1e6 })
     source.script.push(() => new Promise(() => undefined))
@@ -333,7 +333,7 @@ describe('given a login in a store that others share', () => {
     expect(other.source.calls[0]?.refreshToken).toBe('r')
   })
 
-  it('when one owner learns that a login is required, then the others learn it with its reason, without a call', async () => {
+  it('when one owner finds that a login is required, then the others report it with its reason, without a request', async () => {
     const store = memoryStore()
     const one = await loggedIn({ store })
     const other = manage(new LoginSource(), { store, renewal: { keepWarm: 'never' } }, one.clock)
@@ -353,7 +353,7 @@ describe('given a login in a store that others share', () => {
     expect(other.told.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'elsewhere', reason: 'refused' })
   })
 
-  it('when its end was heard elsewhere while an access token lived, then `loginChanged` names where it ended (F205, F211)', async () => {
+  it('when its end was reported elsewhere while an access token was valid, then `loginChanged` names where it ended (F205, F211)', async () => {
     const store = memoryStore()
     const one = await loggedIn({ store })
     const others = (['never', 'while-used'] as const).map((keepWarm) =>
@@ -371,7 +371,7 @@ describe('given a login in a store that others share', () => {
     expect(ends).toEqual(['here', 'elsewhere', 'elsewhere'].map((by) => ({ ...end, by })))
   })
 
-  it('when a manager finds a login whose access token has ended, and the service is down, then the login is present (F205)', async () => {
+  it('when a manager finds a login with an expired access token, and the service is down, then the login is present (F205)', async () => {
     const store = memoryStore()
     const one = await loggedIn({ store, renewal: { keepWarm: 'never' } })
     await one.clock.advance(61_000)
@@ -384,7 +384,7 @@ describe('given a login in a store that others share', () => {
     expect(told.loginChanged).toEqual([{ login: 'present', by: 'store', account: 'unknown' }])
   })
 
-  it('when somebody logs in elsewhere, then listeners hear it before any caller gets a token (F211)', async () => {
+  it('when a user logs in elsewhere, then listeners are notified before any caller gets a token (F211)', async () => {
     const store = memoryStore()
     const one = await loggedIn({ store }, new LoginSource(), { ...LOGIN, subject: 'alice' })
     const other = manage(new LoginSource(), { store, renewal: { keepWarm: 'never' } }, one.clock)
@@ -405,7 +405,7 @@ describe('given a login after a logout', () => {
   it.each([
     ['alone', {}],
     ['with a store', { store: memoryStore() }],
-  ])('when its refresh token is refused, %s, then nothing is in doubt (F205)', async (_, options) => {
+  ])('when its refresh token is rejected, %s, then nothing is in doubt (F205)', async (_, options) => {
     const { source, tokens, clock, told } = await loggedIn(options)
     await tokens.logout()
     await clock.advance(5_000)
@@ -417,13 +417,13 @@ describe('given a login after a logout', () => {
   })
 })
 
-describe('given what users have stored of a login (F199)', () => {
+describe('given what an application has stored of a login (F199)', () => {
   it.each([
     [{ refreshToken: 'r' }],
     [{ accessToken: null, accessLifetimeMs: null, refreshToken: 'r', refreshLifetimeMs: 0, subject: null }],
     [{ accessToken: 'old', accessLifetimeMs: 0, refreshToken: 'r' }],
     [{ accessToken: 'old', accessLifetimeMs: -5_000, refreshToken: 'r', refreshLifetimeMs: null }],
-  ])('when %j is adopted, then the next caller refreshes, and nobody gets the old token', async (grant) => {
+  ])('when %j is adopted, then the next caller refreshes, and no caller gets the old token', async (grant) => {
     const { source, tokens, told } = manage(new LoginSource())
     await tokens.adopt(grant)
     expect([tokens.peekAccessToken(), tokens.status().login, source.calls.length]).toEqual([undefined, 'present', 0])
@@ -454,7 +454,7 @@ describe('given what users have stored of a login (F199)', () => {
 })
 
 describe('given a logout (F208)', () => {
-  it('when the source revokes, then it is given both tokens, and nothing is left', async () => {
+  it('when the source can revoke, then it receives both tokens, and nothing is left', async () => {
     const store = memoryStore()
     const { clock, source, tokens, told } = await loggedIn({ store }, new LoginSource({ revokes: true }))
     expect(await tokens.logout()).toEqual({ revoked: true })
@@ -478,7 +478,7 @@ describe('given a logout (F208)', () => {
   it.each<[string, object, object]>([
     ['no access token', { refreshToken: 'r' }, { refreshToken: 'r' }],
     ['no refresh token', { accessToken: 'login', accessLifetimeMs: 60_000 }, { accessToken: 'login' }],
-  ])('when there is %s, then the source is given what there is', async (_, grant, given) => {
+  ])('when there is %s, then the source receives the other one', async (_, grant, given) => {
     const source = new LoginSource({ revokes: true })
     const { tokens } = manage(source)
     await tokens.adopt(grant)
@@ -486,13 +486,13 @@ describe('given a logout (F208)', () => {
     expect(source.revoked).toEqual([given])
   })
 
-  it('when nobody has logged in, then nothing is revoked', async () => {
+  it('when no user has logged in, then nothing is revoked', async () => {
     const source = new LoginSource({ revokes: true })
     expect(await manage(source).tokens.logout()).toEqual({ revoked: false, reason: 'nothing' })
     expect(source.revoked).toEqual([])
   })
 
-  it('when the service cannot revoke, then the tokens are forgotten all the same', async () => {
+  it('when the service cannot revoke, then the tokens are forgotten anyway', async () => {
     const source = new LoginSource()
     source.revoke = () => Promise.reject(new Error('down'))
     const { clock, tokens } = await loggedIn({}, source)
@@ -502,7 +502,7 @@ describe('given a logout (F208)', () => {
     expect(tokens.peekAccessToken()).toBeUndefined()
   })
 
-  it('when the revocation never ends, then the limit of a token request ends it', async () => {
+  it('when the revocation hangs, then the timeout of a token request ends it', async () => {
     const source = new LoginSource()
     source.revoke = () => new Promise(() => undefined)
     const { clock, tokens } = await loggedIn({}, source)
@@ -511,7 +511,7 @@ describe('given a logout (F208)', () => {
     expect(await out).toEqual({ revoked: false, reason: 'unavailable' })
   })
 
-  it('when an exchange is in flight, then what it brings is revoked, and its callers learn that a login is required', async () => {
+  it('when an exchange is in flight, then its tokens are revoked, and its callers are rejected with a required login', async () => {
     const { clock, source, tokens } = await loggedIn({}, new LoginSource({ revokes: true }))
     const answer = held(() => source.grant())
     source.script.push(answer.answer)
@@ -525,7 +525,7 @@ describe('given a logout (F208)', () => {
     expect(source.revoked).toEqual([{ accessToken: 'access-1', refreshToken: 'refresh-1' }])
   })
 
-  it('when another owner is in the middle of a refresh, then the logout waits, and revokes what it brought', async () => {
+  it('when another owner is in the middle of a refresh, then the logout waits, and revokes the new tokens', async () => {
     const store = memoryStore()
     const { clock, source, tokens } = await loggedIn({ store }, new LoginSource({ revokes: true }))
     const other = manage(new LoginSource(), { store }, clock)
@@ -544,7 +544,7 @@ describe('given a logout (F208)', () => {
     expect(source.revoked).toEqual([{ accessToken: 'access-1', refreshToken: 'refresh-1' }])
   })
 
-  it('when somebody logs in before it has ended, then that login stays', async () => {
+  it('when a user logs in before it has ended, then that login is kept', async () => {
     const store = memoryStore()
     const { clock, source, tokens } = await loggedIn({ store }, new LoginSource({ revokes: true }))
     const answer = held(() => source.grant())
@@ -557,11 +557,11 @@ describe('given a logout (F208)', () => {
     answer.open()
     await Promise.all([out, adopted])
     expect(await tokens.getAccessToken()).toBe('bob')
-    // Nor did the logout clear the record of it.
+    // Nor did the logout clear its record.
     expect(await manage(new LoginSource(), { store }, clock).tokens.getAccessToken()).toBe('bob')
   })
 
-  it('when the source keeps something of its own, then it forgets that, too', async () => {
+  it('when the source keeps state of its own, then that is forgotten too', async () => {
     const source = Object.assign(new LoginSource(), { resets: 0, reset: () => void (source.resets += 1) })
     const { tokens } = await loggedIn({}, source)
     await tokens.logout()
@@ -580,7 +580,7 @@ describe('given callers who wait when their login ends (F210)', () => {
   it.each<[string, (world: World) => Promise<unknown>]>([
     ['logout()', ({ tokens }) => tokens.logout()],
     ['reset()', ({ tokens }) => tokens.reset()],
-    ['the login of somebody else', ({ tokens }) => tokens.adopt({ accessToken: 'bob', accessLifetimeMs: 60_000 })],
+    ['the login of another user', ({ tokens }) => tokens.adopt({ accessToken: 'bob', accessLifetimeMs: 60_000 })],
   ])('when it ends by %s, then they reject with ERR_LOGIN_REQUIRED', async (_, end) => {
     const world = await loggedIn()
     const { clock, source, tokens } = world
@@ -606,8 +606,8 @@ describe('given callers who wait when their login ends (F210)', () => {
   })
 })
 
-describe('given a source of logins that asks for the user itself', () => {
-  it('when its refresh throws ERR_LOGIN_REQUIRED, then error and status() give a reason all the same (F205)', async () => {
+describe('given a source of logins that itself requires a login', () => {
+  it('when its refresh throws ERR_LOGIN_REQUIRED, then error and status() have a reason anyway (F205)', async () => {
     const { source, tokens } = await loggedIn()
     source.script.push(() => {
       throw new TokenError('ERR_LOGIN_REQUIRED', 'log in again', { outcome: 'rejected', status: 440 })
@@ -618,7 +618,7 @@ describe('given a source of logins that asks for the user itself', () => {
 })
 
 describe("given a login, and a manager that stops at a suspicion (onSuspicious: 'stop')", () => {
-  it('when its refresh token is rejected, then a login is required, and listeners are told (F205)', async () => {
+  it('when its refresh token is rejected, then a login is required, and listeners are notified (F205)', async () => {
     const { source, tokens, told } = await loggedIn({ onSuspicious: 'stop' })
     source.script.push(failing(401))
     expect(await outcome(tokens.renew())).toMatchObject({ code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
@@ -632,8 +632,8 @@ describe("given a login, and a manager that stops at a suspicion (onSuspicious: 
   })
 })
 
-describe('given a manager that never saw a login', () => {
-  it('when a token is asked for, then nobody has logged in yet, and no call is made', async () => {
+describe('given a manager that never had a login', () => {
+  it('when a token is requested, then the reason is that no user has logged in yet, and no request is made', async () => {
     const { source, tokens, told } = manage(new LoginSource())
     expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'none-yet' })
     expect(await outcome(tokens.getAccessToken())).toMatchObject({
@@ -645,7 +645,7 @@ describe('given a manager that never saw a login', () => {
     expect([source.calls, told.loginChanged]).toEqual([[], []])
   })
 
-  it('when the access token of a login without a refresh token ends, then it has expired', async () => {
+  it('when the access token of a login without a refresh token expires, then the login has expired', async () => {
     const { clock, tokens } = manage(new LoginSource())
     await tokens.adopt({ accessToken: 'alone', accessLifetimeMs: 60_000 })
     await clock.advance(60_000)
@@ -653,7 +653,7 @@ describe('given a manager that never saw a login', () => {
   })
 
   it.each(['while-used', 'never'] as const)(
-    'when nobody uses that access token (keepWarm %s), then status() says all the same that a login is required (F205)',
+    'when that access token is not used (keepWarm %s), then status() reports a required login anyway (F205)',
     async (keepWarm) => {
       const { clock, tokens } = manage(new LoginSource(), { renewal: { keepWarm } })
       await tokens.adopt({ accessToken: 'alone', accessLifetimeMs: 60_000 })
@@ -664,7 +664,7 @@ describe('given a manager that never saw a login', () => {
     },
   )
 
-  it('when the source is no login, then status() and events say nothing of one', async () => {
+  it('when the source has no logins, then status() and events do not mention any', async () => {
     const { tokens, told } = manage()
     await tokens.getAccessToken()
     await tokens.logout()
@@ -673,7 +673,7 @@ describe('given a manager that never saw a login', () => {
 })
 
 describe('given the access token of a login that has ended (F206, F209)', () => {
-  it('when it is to be replaced under the next login, then that is rejected, and nothing is renewed', async () => {
+  it('when it must be replaced under the next login, then that is rejected, and nothing is renewed', async () => {
     const { source, tokens } = await loggedIn()
     await tokens.logout()
     await tokens.adopt({ accessToken: 'bob', accessLifetimeMs: 60_000, refreshToken: 'b' })

@@ -3,14 +3,14 @@ import { createTokenManager } from '../../src/index.ts'
 import { ScriptedSource } from '../support/managed.ts'
 import { watchedClock } from '../support/watched-clock.ts'
 
-it('given a source instead of the options, when a manager is created, then the error says how to give it', () => {
+it('given a source instead of the options, when a manager is created, then the error shows how to pass it', () => {
   const source = Object.assign(new ScriptedSource(), { refreshTokens: 'reusable' })
   expect(() => createTokenManager(source as never)).toThrow('source must be given: createTokenManager({ source })')
 })
 
 const create = (options: object) => () => createTokenManager({ source: new ScriptedSource(), ...options })
 
-describe('given options that cannot be, when a manager is created', () => {
+describe('given invalid options, when a manager is created', () => {
   it.each<[object, RegExp]>([
     [{ source: undefined }, /^source must be given: createTokenManager\({ source }\)$/],
     [{ source: { id: 7, obtain: () => 1 } }, /source\.id must be a string/],
@@ -36,7 +36,7 @@ describe('given options that cannot be, when a manager is created', () => {
     [{ retry: 7 }, /retry must be an object, got number/],
     [{ retry: { maxAttempts: '4' } }, /retry\.maxAttempts must be a number/],
     [{ exchangeTimeoutMs: null }, /exchangeTimeoutMs must be a number, got null/],
-  ])('then %p is a TypeError that says so', (options, message) => {
+  ])('then %p is a TypeError that names the cause', (options, message) => {
     expect(create(options)).toThrow(TypeError)
     expect(create(options)).toThrow(message)
   })
@@ -53,17 +53,17 @@ describe('given options that cannot be, when a manager is created', () => {
     [{ retry: { baseDelayMs: -1 } }, /retry\.baseDelayMs .*-1/],
     [{ retry: { maxDelayMs: -Infinity } }, /retry\.maxDelayMs .*-Infinity/],
     [{ retry: { maxRetryAfterMs: NaN } }, /retry\.maxRetryAfterMs .*NaN/],
-  ])('then %p is a RangeError that says so', (options, message) => {
+  ])('then %p is a RangeError that names the cause', (options, message) => {
     expect(create(options)).toThrow(RangeError)
     expect(create(options)).toThrow(message)
   })
 
-  it('then no options at all are rejected too', () => {
+  it('then missing options are rejected too', () => {
     expect(() => createTokenManager(undefined as never)).toThrow(/options of createTokenManager/)
   })
 })
 
-it('given durations that no timer can hold, when they are used, then they count as the longest there is', async () => {
+it('given durations that no timer can hold, when they are used, then they count as the longest possible one', async () => {
   const clock = watchedClock()
   const tokens = create({ clock, renewal: { maxWaitMs: 1e15 }, exchangeTimeoutMs: 1e15 })()
   await tokens.getAccessToken()

@@ -32,10 +32,10 @@ async function aliceInBoth(...given: Parameters<typeof processes>) {
   return world
 }
 
-describe('given a store that tells of a logout elsewhere while a renewal runs here', () => {
+describe('given a store that reports a logout elsewhere during a renewal here', () => {
   it.each<[string, (source: ScriptedSource) => Parameters<typeof held>[0]]>([
-    ['brings a token', (source) => () => source.grant()],
-    ['is refused', () => refused],
+    ['returns a token', (source) => () => source.grant()],
+    ['is rejected', () => refused],
     ['meets a 503', () => failing(503)],
   ])('F333: when the refresh %s, then the login has ended here, too', async (_, answerOf) => {
     const { clock, here, there } = await aliceInBoth({ retry: { maxAttempts: 1 } }, WatchedRegister)
@@ -54,7 +54,7 @@ describe('given a store that tells of a logout elsewhere while a renewal runs he
   })
 })
 
-describe('given another owner in a pause that the service has asked for', () => {
+describe('given another owner in a pause that the service asked for', () => {
   const pausing = async () => {
     const world = await aliceInBoth()
     for (let n = 0; n < 3; n += 1) world.there.source.script.push(failing(429, { retryAfterMs: 29_000 }))
@@ -63,13 +63,13 @@ describe('given another owner in a pause that the service has asked for', () => 
     return world
   }
 
-  it('F334: when the user logs out here, then the logout does not wait for it', async () => {
+  it('F334: when the user logs out here, then the logout does not wait for that owner', async () => {
     const { here, there } = await pausing()
     expect(await here.tokens.logout()).toEqual({ revoked: true })
     expect([here.source.revoked, there.source.kinds]).toEqual([['alice-r'], 'refresh'])
   })
 
-  it('F334: when the next login is a refresh token alone, then its callers do not wait for it', async () => {
+  it('F334: when the next login is only a refresh token, then its callers do not wait for that owner', async () => {
     const { here } = await pausing()
     void here.tokens.logout()
     void here.tokens.adopt({ refreshToken: 'bob-r' })
@@ -77,8 +77,8 @@ describe('given another owner in a pause that the service has asked for', () => 
   })
 })
 
-describe('given an act that the store cannot be told yet', () => {
-  it('F334: when a token is asked for, then the login that the manager knows counts, and no look is waited for', async () => {
+describe('given an act that cannot be written to the store yet', () => {
+  it('F334: when a token is requested, then the login known to the manager counts, without waiting for a check', async () => {
     const { here } = processes({ renewal: { maxStalenessMs: 0 } })
     await here.tokens.adopt(login('alice'))
     here.source.script.push(() => new Promise(() => undefined))
@@ -90,8 +90,8 @@ describe('given an act that the store cannot be told yet', () => {
   })
 })
 
-describe('given requests that come back with a 401 late', () => {
-  it('F335: when they carry an older token of a login that has ended, then they get none of the next login', async () => {
+describe('given requests with a late 401', () => {
+  it('F335: when they carry an older token of an ended login, then they get no token of the next login', async () => {
     const { here } = processes()
     await here.tokens.adopt(login('alice'))
     await here.tokens.renew()
@@ -101,7 +101,7 @@ describe('given requests that come back with a 401 late', () => {
     expect(await asked(here.tokens.replaceAccessToken('access-1'))).toBe('ERR_LOGIN_REQUIRED')
   })
 
-  it('F335: when the next login has been renewed often since, then they get none of its tokens', async () => {
+  it('F335: when the next login has often been renewed since, then they get none of its tokens', async () => {
     const { here } = processes()
     await here.tokens.adopt(login('alice'))
     await here.tokens.logout()
@@ -110,7 +110,7 @@ describe('given requests that come back with a 401 late', () => {
     expect(await asked(here.tokens.replaceAccessToken('alice'))).toBe('ERR_LOGIN_REQUIRED')
   })
 
-  it('F335: when the same tokens were adopted twice, then they get the next one', async () => {
+  it('F335: when the same tokens were adopted twice, then they get the next token', async () => {
     const { here } = processes()
     await here.tokens.adopt(login('page'))
     await here.tokens.adopt(login('page'))
@@ -119,8 +119,8 @@ describe('given requests that come back with a 401 late', () => {
   })
 })
 
-describe('given a login that is in flight, and one that serves', () => {
-  it('F336: when a renewal is asked for, or a rejected token comes back, then neither waits for the other login', async () => {
+describe('given a pending login, and a valid one', () => {
+  it('F336: when a renewal is requested, or a rejected token is replaced, then neither waits for the pending login', async () => {
     const { here } = processes()
     await here.tokens.adopt(login('alice'))
     void here.tokens.adopt(new Promise<undefined>(() => undefined))
@@ -129,9 +129,9 @@ describe('given a login that is in flight, and one that serves', () => {
   })
 })
 
-describe('given a manager that is closed', () => {
+describe('given a closed manager', () => {
   it.each(['logout', 'reset'] as const)(
-    'F337: when %s was called before, and finds the login of somebody else, then nobody gets that token',
+    'F337: when %s was called before, and finds the login of another user, then no caller gets that token',
     async (act) => {
       const { clock, here, there } = await aliceInBoth({ renewal: { keepWarm: 'always' } })
       await there.tokens.adopt(login('bob'))
@@ -147,7 +147,7 @@ describe('given a manager that is closed', () => {
     },
   )
 
-  it('F337: when it looked for a login in vain, then no timer is left', async () => {
+  it('F337: when its check of the store has failed, then no timer is left', async () => {
     const { clock, register, here } = processes({}, WatchedRegister)
     register.read = () => Promise.reject(new Error('gone'))
     internalsOf(here.tokens)?.followLogin?.()
@@ -158,7 +158,7 @@ describe('given a manager that is closed', () => {
   })
 })
 
-describe('given a store that is silent, and a token that lives', () => {
+describe('given a store that does not respond, and a valid token', () => {
   const silent = async () => {
     const world = processes()
     await world.here.tokens.adopt(login('alice'))
@@ -174,7 +174,7 @@ describe('given a store that is silent, and a token that lives', () => {
     expect(await waiting).toBe('alice')
   })
 
-  it('F338: when the caller gives up, then it hears its own reason', async () => {
+  it('F338: when the caller gives up, then it is rejected with its own reason', async () => {
     const { here } = await silent()
     const caller = new AbortController()
     const waiting = asked(here.tokens.getAccessToken({ signal: caller.signal }))
@@ -184,7 +184,7 @@ describe('given a store that is silent, and a token that lives', () => {
 })
 
 describe('given a user who has logged out here, and another one who has logged in elsewhere', () => {
-  it('when a third person logs in here, then the login that is replaced is revoked (F281)', async () => {
+  it('when a third user logs in here, then the replaced login is revoked (F281)', async () => {
     const { here, there } = processes()
     await here.tokens.adopt(login('alice', 'alice'))
     await here.tokens.logout()

@@ -8,7 +8,7 @@ import { settle, watchedClock } from '../support/watched-clock.ts'
 
 tokenStoreContract('memory', memoryStore)
 
-it('given two managers on one store, when the second needs a token, then it adopts the first one’s', async () => {
+it('given two managers on one store, when the second needs a token, then it adopts the token of the first', async () => {
   const store = memoryStore()
   const clock = manualClock()
   const one = manage(new ScriptedSource(), { store }, clock)
@@ -18,7 +18,7 @@ it('given two managers on one store, when the second needs a token, then it adop
   expect(other.told.renewed).toMatchObject([{ by: 'adopted', because: 'cold', attempts: 0 }])
 })
 
-it('given two managers on one store, when both need a token at once, then one asks and the other polls for it', async () => {
+it('given two managers on one store, when both need a token at once, then one requests it and the other polls for it', async () => {
   const store = memoryStore()
   const clock = watchedClock()
   const one = manage(new ScriptedSource({ takesMs: 3_000 }), { store }, clock)
@@ -58,7 +58,7 @@ it('given a stored token in its hard window, when another manager starts, then i
   expect(other.source.kinds).toBe('obtain')
 })
 
-it('given a store that holds tokens, when it is printed, then they are not', async () => {
+it('given a store that holds tokens, when it is printed, then the tokens are not', async () => {
   const store = memoryStore()
   const { tokens } = manage(new ScriptedSource({ pairs: true }), { store })
   await tokens.getAccessToken()
@@ -75,7 +75,7 @@ it('given a source that does not name its account, when a store is given without
   createTokenManager({ source })
 })
 
-it('given a manager, when nobody asks for a token, then no call is made and no timer runs', async () => {
+it('given a manager, when no caller needs a token, then no request is made and no timer runs', async () => {
   const { clock, source } = manage()
   await settle()
   expect([source.calls.length, clock.pendingTimers]).toEqual([0, 0])

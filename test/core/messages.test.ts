@@ -6,7 +6,7 @@ import { settle } from '../support/watched-clock.ts'
 const PAIRS = () => new ScriptedSource({ pairs: true })
 
 describe('given callers who get no token, when they read the message', () => {
-  it('then it says that their time was up, and what failed meanwhile', async () => {
+  it('then it states that their time was up, and what failed in that time', async () => {
     const { clock, source, tokens } = manage()
     source.script.push(failing(503))
     const waiting = outcome(tokens.getAccessToken({ maxWaitMs: 200 }))
@@ -16,7 +16,7 @@ describe('given callers who get no token, when they read the message', () => {
     expect(await waiting).toMatchObject({ code: 'ERR_WAIT_TIMEOUT', message, cause: { message: 'responded with 503' } })
   })
 
-  it('then each of them has the same, and retryAt says when the next attempt may be made', async () => {
+  it('then each of them has the same message, and retryAt is the time of the next attempt', async () => {
     const { clock, source, tokens } = manage()
     source.script.push(failing(404))
     await outcome(tokens.getAccessToken())
@@ -27,7 +27,7 @@ describe('given callers who get no token, when they read the message', () => {
     })
   })
 
-  it('then it says that another owner failed, and what that owner met (F224)', async () => {
+  it('then it states that another owner failed, and what that owner met (F224)', async () => {
     const store = memoryStore()
     const { clock, source, tokens } = manage(undefined, { store })
     const error = new TokenError('ERR_TOKEN_REQUEST', 'wrong', { outcome: 'rejected', status: 404, serviceCode: '17' })
@@ -47,7 +47,7 @@ describe('given callers who get no token, when they read the message', () => {
     expect(source.calls).toHaveLength(1)
   })
 
-  it('then that of another owner has no status where the call had none', async () => {
+  it('then that of another owner has no status if the request had none', async () => {
     const store = memoryStore()
     const { clock, source, tokens } = manage(undefined, { store, retry: { maxAttempts: 1 } })
     source.script.push(() => Promise.reject(new Error('no network')))
@@ -58,7 +58,7 @@ describe('given callers who get no token, when they read the message', () => {
     expect(Object.keys(error)).not.toEqual(expect.arrayContaining(['serviceCode']))
   })
 
-  it('then it says that the API rejects tokens too fast, or that it was the same token again', async () => {
+  it('then it states that the API rejects tokens too fast, or that the service issued the same token again', async () => {
     const { clock, source, tokens } = manage()
     source.script.push(
       () => source.grant(),
@@ -74,7 +74,7 @@ describe('given callers who get no token, when they read the message', () => {
     })
   })
 
-  it('F307: then it says which token request was not fast enough (F92), and the status does so while the next one hangs', async () => {
+  it('F307: then it names the token request that was too slow (F92), and so does the status while the next one hangs', async () => {
     const { clock, source, tokens } = manage(undefined, { retry: { maxAttempts: 1 }, exchangeTimeoutMs: 700 })
     source.script.push(() => new Promise(() => undefined))
     const waiting = outcome(tokens.getAccessToken())
@@ -93,7 +93,7 @@ describe('given callers who get no token, when they read the message', () => {
     await caller
   })
 
-  it('F305: then 300 failures of one cause in a cool-down give one message', async () => {
+  it('F305: then 300 failures of one cause in a cool-down have one message', async () => {
     for (const status of [429, 503, 404, 401]) {
       const { clock, source, tokens } = manage(PAIRS())
       source.script.push(...Array<ReturnType<typeof failing>>(300).fill(failing(status)))
@@ -108,7 +108,7 @@ describe('given callers who get no token, when they read the message', () => {
     }
   })
 
-  it('then it says that the token had expired on its way', async () => {
+  it('then it states that the token had expired in transit', async () => {
     const { clock, source, tokens, told } = manage(new ScriptedSource({ takesMs: 200 }))
     source.script.push(() => source.grant({ accessLifetimeMs: 200 }))
     const waiting = tokens.getAccessToken()
@@ -119,7 +119,7 @@ describe('given callers who get no token, when they read the message', () => {
     expect(await waiting).toBe('access-2')
   })
 
-  it('then it says that a suspicion stopped everything, and what the service answered', async () => {
+  it('then it states that a suspicion stopped everything, and the response of the service', async () => {
     const { clock, source, tokens } = manage(PAIRS(), { onSuspicious: 'stop' })
     await tokens.getAccessToken()
     const details = { outcome: 'rejected', status: 401, serviceCode: '2007' } as const
@@ -134,7 +134,7 @@ describe('given callers who get no token, when they read the message', () => {
   })
 })
 
-describe('given what is odd, when the anomaly is read', () => {
+describe('given something unexpected, when the anomaly is read', () => {
   it.each([
     [10_000, 'The wall clock jumped 10000 ms ahead (sleep, or a step)'],
     [-10_000, 'The wall clock jumped 10000 ms back'],
@@ -154,7 +154,7 @@ describe('given what is odd, when the anomaly is read', () => {
       'obtain',
     ],
     [{ refreshToken: 'refresh-1' }, 'The response to a refresh has the same refresh token again', 'refresh'],
-  ])('then a refresh that answers with %j is told so', async (changes, message, next) => {
+  ])('then a refresh that responds with %j is reported so', async (changes, message, next) => {
     const { clock, source, tokens, told } = manage(PAIRS())
     await tokens.getAccessToken()
     source.script.push(() => source.grant(changes as { refreshToken: string }))
@@ -165,7 +165,7 @@ describe('given what is odd, when the anomaly is read', () => {
     expect([source.kinds, told.anomaly.length]).toEqual([`obtain refresh ${next}`, 1])
   })
 
-  it('then what a source reports is told in its words', async () => {
+  it('then what a source reports is passed on unchanged', async () => {
     const source = new ScriptedSource()
     const { tokens, told } = manage(source)
     const obtain = source.obtain.bind(source)
@@ -177,7 +177,7 @@ describe('given what is odd, when the anomaly is read', () => {
     expect(told.anomaly).toEqual([{ kind: 'unexpected-response', message: 'an odd answer' }])
   })
 
-  it('then a Retry-After that is not believed has both lengths', async () => {
+  it('then a Retry-After above the maximum has both lengths', async () => {
     const { source, tokens, told } = manage()
     source.script.push(failing(429, { retryAfterMs: 1_000_000 }))
     await outcome(tokens.getAccessToken())
@@ -188,7 +188,7 @@ describe('given what is odd, when the anomaly is read', () => {
 })
 
 describe('given renewals, when their events are read', () => {
-  it('then both tokens end as if they had been issued when they were asked for', async () => {
+  it('then both tokens expire as if they had been issued when they were requested', async () => {
     const { clock, tokens, told } = manage(new ScriptedSource({ pairs: true, takesMs: 5_000 }))
     const askedAt = clock.wallNow()
     const waiting = tokens.getAccessToken()
@@ -199,7 +199,7 @@ describe('given renewals, when their events are read', () => {
     ])
   })
 
-  it('then they say why, and when both tokens end', async () => {
+  it('then they have the reason, and the expiry of both tokens', async () => {
     const { clock, source, tokens, told } = manage(PAIRS(), { renewal: { keepWarm: 'never' } })
     const renewed = (by: string, because: string) => ({
       by,
@@ -229,7 +229,7 @@ describe('given renewals, when their events are read', () => {
     expect(source.calls).toHaveLength(6)
   })
 
-  it('then one without a refresh token has no end of it', async () => {
+  it('then one without a refresh token has no expiry of it', async () => {
     const { tokens, told } = manage()
     await tokens.getAccessToken()
     await settle()
@@ -238,7 +238,7 @@ describe('given renewals, when their events are read', () => {
 })
 
 describe('given a pause that the service asked for', () => {
-  it('when others come meanwhile, then those who can wait longer wait, and not those who can wait as long', async () => {
+  it('when more callers arrive, then only those who can wait longer than the pause wait', async () => {
     const { clock, source, tokens } = manage()
     const gate = held(() => source.grant())
     source.script.push(failing(429, { retryAfterMs: 10_000 }), gate.answer)

@@ -49,7 +49,7 @@ const FUNCTIONS: Readonly<Record<string, (options: Options) => unknown>> = {
   instrument: (options) => instrument(tokens, options),
 }
 
-/** @returns The names that a function lists when it gets one like no other. */
+/** @returns The names that a function lists for a name that resembles none. */
 function namesOf(name: string): string[] {
   const { message } = misuse(() => FUNCTIONS[name]!({ qqqqqqqqqqqq: 1 }))
   return message.split("there is no 'qqqqqqqqqqqq', use ")[1]!.split(', ')
@@ -63,12 +63,12 @@ const TYPED: ((name: string) => string)[] = [
 ]
 
 describe("given a near miss of an option's name", () => {
-  it.each(Object.keys(FUNCTIONS))('F313: when %s gets it, then the error asks for the name that was meant', (name) => {
+  it.each(Object.keys(FUNCTIONS))('F313: when %s gets it, then the error suggests the right name', (name) => {
     const names = namesOf(name)
     expect(names.length).toBeGreaterThan(0)
     for (const option of names)
       for (const typed of TYPED.map((type) => type(option)).filter((one) => !names.includes(one))) {
-        // `adopt()` takes it (F384).
+        // `adopt()` accepts it (F384).
         if (typed === 'refreshToken') continue
         const { message } = misuse(() => FUNCTIONS[name]!({ [typed]: 1 }))
         expect(message).toMatch(new RegExp(`there is no '${typed}', did you mean '${option}'\\?$`))
@@ -88,12 +88,12 @@ describe("given a near miss of an option's name", () => {
     ['axx', undefined],
     ['', undefined],
     ['keepAlive', undefined],
-  ])('when it is %j, then %j was meant', (given, meant) =>
+  ])('when it is %j, then the suggestion is %j', (given, meant) =>
     expect(nearest(given, ['baseUrl', 'clientId', 'origins', 'storeKey', 'store', 'skewMs', 'api'])).toBe(meant),
   )
 })
 
-describe("given an option's name that another function takes (F384)", () => {
+describe("given an option's name that belongs to another function (F384)", () => {
   const source = 'the token source'
   it.each([
     ['oauth2', 'store', 'createTokenManager'],
@@ -117,12 +117,12 @@ describe("given an option's name that another function takes (F384)", () => {
     ),
   )
 
-  it('when the other function is of the same kind, then the error lists what this one takes', () =>
+  it('when the other function is of the same kind, then the error lists the names of this one', () =>
     expect(misuse(() => FUNCTIONS.loginPassword!({ clientId: 'x' })).message).toMatch(/, use .*login, password, /))
 })
 
 describe('given an option of an earlier release', () => {
-  it('when it has another name now, then the error names that', () =>
+  it('when it has a new name, then the error gives that name', () =>
     expect(misuse(() => FUNCTIONS.renewal!({ noticeWithinMs: 5 })).message).toMatch(
       /: there is no 'noticeWithinMs', it is now called 'maxStalenessMs'$/,
     ))

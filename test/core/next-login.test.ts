@@ -6,7 +6,7 @@ import { held, outcome } from '../support/managed.ts'
 import { asked, begun, loginOf, open, refused, underWay } from '../support/people.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** A login is lost. Everybody has heard that one is required. */
+/** A login is lost, and all listeners were notified that one is required. */
 async function lost({ subject, store }: { subject?: string | undefined; store?: TokenStore } = {}) {
   const world = open(store)
   await world.tokens.adopt(loginOf('first', subject))
@@ -19,15 +19,15 @@ async function lost({ subject, store }: { subject?: string | undefined; store?: 
 }
 
 const NAMES: [string, string | undefined, string | undefined][] = [
-  ['of somebody', undefined, undefined],
-  ['of the same person', 'alice', 'alice'],
-  ['of another person', 'alice', 'bob'],
+  ['of an unknown user', undefined, undefined],
+  ['of the same user', 'alice', 'alice'],
+  ['of another user', 'alice', 'bob'],
 ]
 
 describe.each<[string, () => TokenStore | undefined]>([
   ['a store', () => memoryStore()],
   ['no store', () => undefined],
-])('given a login that is lost, as everybody has heard, and %s', (_, storeOf) => {
+])('given a login whose loss was reported, and %s', (_, storeOf) => {
   const ofStore = () => {
     const store = storeOf()
     return store && { store }
@@ -45,7 +45,7 @@ describe.each<[string, () => TokenStore | undefined]>([
   })
 
   it.each(NAMES)(
-    'F339: when a token of the login that was lost comes back, then it gets one of the next login if that is, as far as is known at once, of the same person (%s)',
+    'F339: when a token of the lost login is rejected, then it is replaced from the next login only if that is known at once to be of the same user (%s)',
     async (_of, one, other) => {
       const { tokens } = await lost({ subject: one, ...ofStore() })
       const page = underWay()
@@ -59,7 +59,7 @@ describe.each<[string, () => TokenStore | undefined]>([
     },
   )
 
-  it('F339: when an older token of the login that was lost comes back, then it gets none of another user', async () => {
+  it('F339: when an older token of the lost login is rejected, then it gets no token of another user', async () => {
     const store = storeOf()
     const { clock, tokens, source } = open(store)
     await tokens.adopt(loginOf('first', 'alice'))
@@ -75,7 +75,7 @@ describe.each<[string, () => TokenStore | undefined]>([
     expect(await waiting).toBe('ERR_LOGIN_REQUIRED')
   })
 
-  it('F339: when the API rejects its living token only now, then whoever sent it hears of the loss, and gets none of another user', async () => {
+  it('F339: when the API rejects its valid token only now, then the sender gets the reason of the loss, and no token of another user', async () => {
     const { tokens, source } = open(storeOf())
     await tokens.adopt(loginOf('first', 'alice'))
     source.script.push(refused)
@@ -89,7 +89,7 @@ describe.each<[string, () => TokenStore | undefined]>([
     expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'refused', status: 400 })
   })
 
-  it('F339: when a first page brings no login, then who waits goes on to wait for the second', async () => {
+  it('F339: when a first page returns no login, then callers keep waiting for the second', async () => {
     const { tokens, told } = await lost(ofStore())
     const [first, second] = [underWay(), underWay()]
     const ends = [tokens.adopt(first.promise), tokens.adopt(second.promise)].map(asked)
@@ -102,7 +102,7 @@ describe.each<[string, () => TokenStore | undefined]>([
     expect(told.loginChanged.map((change) => change.login)).toEqual(['present', 'required', 'present'])
   })
 
-  it('F339: when somebody logs out meanwhile, then nobody waits on, and the tokens are revoked', async () => {
+  it('F339: when the user logs out, then waiting callers are rejected, and the tokens are revoked', async () => {
     const { tokens, source } = await lost(ofStore())
     const page = underWay()
     const adopted = tokens.adopt(page.promise)
@@ -113,7 +113,7 @@ describe.each<[string, () => TokenStore | undefined]>([
     page.come(loginOf('second'))
     await adopted
     await settle()
-    // What comes after the logout is revoked (F363).
+    // What arrives after the logout is revoked (F363).
     expect([tokens.peekAccessToken(), source.revoked]).toEqual([undefined, ['first-r', 'second-r']])
   })
 
@@ -131,9 +131,9 @@ describe.each<[string, () => TokenStore | undefined]>([
   })
 })
 
-describe('given a login that is lost, and a listener that begins the next one when it hears of it', () => {
+describe('given a lost login, and a listener that begins the next one when it is notified', () => {
   it.each(NAMES)(
-    'F339: when it comes, %s, then whoever has asked since has its token, and whoever asked before was told of the loss',
+    'F339: when the next login is %s, then later callers get its token, and earlier ones were rejected',
     async (_of, one, other) => {
       const world = open(undefined)
       const { clock, tokens, source } = world
@@ -154,8 +154,8 @@ describe('given a login that is lost, and a listener that begins the next one wh
   )
 })
 
-describe('given a login that is lost here, as everybody has heard', () => {
-  it('F339: when somebody logs in elsewhere, then the first who asks here has that token', async () => {
+describe('given a login whose loss was reported here', () => {
+  it('F339: when a user logs in elsewhere, then the next caller here gets that token', async () => {
     const store = memoryStore()
     const { clock, tokens, told } = await lost({ subject: 'alice', store })
     await open(store, clock).tokens.adopt(loginOf('second', 'bob'))
@@ -165,8 +165,8 @@ describe('given a login that is lost here, as everybody has heard', () => {
   })
 })
 
-describe('given a login that is lost, as everybody has heard, and its token that comes back', () => {
-  it('F339: when the store has none, still, then who has asked since waits on for the login in flight', async () => {
+describe('given a login whose loss was reported, and its rejected token', () => {
+  it('F339: when the store still has no login, then later callers keep waiting for the pending login', async () => {
     const { clock, tokens } = await lost({ store: memoryStore() })
     expect(await asked(tokens.replaceAccessToken('first'))).toBe('ERR_LOGIN_REQUIRED')
     await clock.advance(5_000)
@@ -180,7 +180,7 @@ describe('given a login that is lost, as everybody has heard, and its token that
   })
 })
 
-describe('given a manager that knows the login of its store, and has no token of it yet', () => {
+describe('given a manager that knows the login of its store, but has no token of it yet', () => {
   const known = async () => {
     const store = memoryStore()
     const one = open(store)
@@ -190,7 +190,7 @@ describe('given a manager that knows the login of its store, and has no token of
     return { one, two, request: begun(two.tokens) }
   }
 
-  it('F339: when somebody logs out elsewhere, then a caller of that login gets no token of the one in flight', async () => {
+  it('F339: when the user logs out elsewhere, then a caller of that login gets no token of the pending one', async () => {
     const { one, two } = await known()
     const late = held(() => one.source.grant())
     one.source.script.push(late.answer)
@@ -211,7 +211,7 @@ describe('given a manager that knows the login of its store, and has no token of
     expect(await waiting).toBe('ERR_LOGIN_REQUIRED')
   })
 
-  it('F339: when the login turns out to be lost, then a request that began before is none of the next login', async () => {
+  it('F339: when the login turns out to be lost, then an earlier request does not belong to the next login', async () => {
     const { two, request } = await known()
     two.source.script.push(refused)
     expect(await asked(two.tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
@@ -220,7 +220,7 @@ describe('given a manager that knows the login of its store, and has no token of
     expect(request.mayBeSent()).toBe(false)
   })
 
-  it('F339: when it turns out to be lost, and somebody logs in elsewhere, then the same', async () => {
+  it('F339: when the login turns out to be lost, and a user logs in elsewhere, then the same holds', async () => {
     const { one, two, request } = await known()
     two.source.script.push(refused)
     expect(await asked(two.tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
@@ -229,7 +229,7 @@ describe('given a manager that knows the login of its store, and has no token of
     expect([await asked(two.tokens.getAccessToken()), request.mayBeSent()]).toEqual(['second', false])
   })
 
-  it('when nobody has ever logged in, then a request that began before the first login is one of it', async () => {
+  it('when no user has ever logged in, then a request from before the first login belongs to it', async () => {
     const { tokens } = open(memoryStore())
     const request = begun(tokens)
     expect(await asked(tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
@@ -238,9 +238,9 @@ describe('given a manager that knows the login of its store, and has no token of
   })
 })
 
-describe('given a manager whose store says that the last person has logged out', () => {
+describe('given a manager whose store reports that the last user has logged out', () => {
   it.each(['before', 'after'])(
-    'F284: when a caller asks %s the next login is under way, then it waits for that login',
+    'F284: when a caller asks for a token %s the next login is pending, then the caller waits for that login',
     async (when) => {
       const store = memoryStore()
       const one = open(store)
@@ -261,7 +261,7 @@ describe('given a manager whose store says that the last person has logged out',
 })
 
 describe('given a logout while a login is pending', () => {
-  it('F339: when a listener begins another one, then who asks from then on waits for that', async () => {
+  it('F339: when a listener begins another one, then later callers wait for that one', async () => {
     const { tokens } = open(undefined)
     await tokens.adopt(loginOf('first', 'alice'))
     const [first, second] = [underWay(), underWay()]
@@ -280,8 +280,8 @@ describe('given a logout while a login is pending', () => {
   })
 })
 
-describe('given a logout elsewhere, as everybody has heard', () => {
-  it('F339: when the store says so again, then who has asked since waits on for the login in flight', async () => {
+describe('given a logout elsewhere that was reported', () => {
+  it('F339: when the store reports it again, then later callers keep waiting for the pending login', async () => {
     const store = memoryStore()
     const { clock, tokens } = open(store)
     await tokens.adopt(loginOf('first', 'alice'))
@@ -299,10 +299,10 @@ describe('given a logout elsewhere, as everybody has heard', () => {
   })
 })
 
-describe('given marks of requests', () => {
+describe('given login generations of requests', () => {
   const isOf = (marks: LoginGenerations, mark: number) => mark >= marks.first
 
-  it('when a login ends, then those before belong to no other one', () => {
+  it('when a login ends, then earlier requests belong to no later login', () => {
     const marks = new LoginGenerations()
     const before = marks.current
     marks.end()
@@ -315,7 +315,7 @@ describe('given marks of requests', () => {
     expect([isOf(marks, meanwhile), isOf(marks, marks.current)]).toEqual([false, true])
   })
 
-  it('when everybody has heard that a login is lost, then those after it belong to the next one, and those before to the same one', () => {
+  it('when the loss of a login was reported, then later requests belong to the next login, and earlier ones to the same login', () => {
     const marks = new LoginGenerations()
     const before = marks.current
     marks.lossReported()
@@ -329,7 +329,7 @@ describe('given marks of requests', () => {
     expect(isOf(marks, after)).toBe(false)
   })
 
-  it('when the login that was lost comes back, then all before belong to it, and to no other one', () => {
+  it('when the lost login is restored, then all earlier requests belong to it, and to no other login', () => {
     const marks = new LoginGenerations()
     marks.lossReported()
     const after = marks.current

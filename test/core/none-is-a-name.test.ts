@@ -10,9 +10,9 @@ const STORES: [string, () => TokenStore][] = [
   ['a register', () => sharedStore(new MemoryRegister())],
 ]
 
-describe.each(STORES)('given a manager on %s that has been told that a login is required', (_, makeStore) => {
+describe.each(STORES)('given a manager on %s that was notified that a login is required', (_, makeStore) => {
   it.each(['logout', 'reset'] as const)(
-    'F362: when another user has logged in elsewhere since, then %s ends nobody, and revokes nothing',
+    'F362: when another user has logged in elsewhere since, then %s ends no login, and revokes nothing',
     async (act) => {
       const store = makeStore()
       const [form, elsewhere] = [open(store), open(store)]
@@ -27,7 +27,7 @@ describe.each(STORES)('given a manager on %s that has been told that a login is 
     },
   )
 
-  it('F362: when a manager has been told nothing, then its logout ends the stored login', async () => {
+  it('F362: when a manager has not been notified, then its logout ends the stored login', async () => {
     const store = makeStore()
     await open(store).tokens.adopt(loginOf('carol', 'carol'))
     const program = open(store)
@@ -36,7 +36,7 @@ describe.each(STORES)('given a manager on %s that has been told that a login is 
     expect(await asked(open(store).tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
   })
 
-  it('F386: when a manager finds the login of its store, then that is no login, no renewal, and no line', async () => {
+  it('F386: when a manager finds the login of its store, then there is no new login, no renewal, and no log line', async () => {
     const store = makeStore()
     await open(store).tokens.adopt(loginOf('carol', 'carol'))
     const { tokens, told } = open(store)
@@ -50,7 +50,7 @@ describe.each(STORES)('given a manager on %s that has been told that a login is 
     expect(lines.filter((line) => !String(line).includes('tokens-unencrypted'))).toEqual([])
   })
 
-  it('F386: when a visitor has none, then that is no failure, and no line', async () => {
+  it('F386: when a visitor has no login, then there is no failure, and no log line', async () => {
     const { tokens, told } = open(makeStore())
     const lines: unknown[] = []
     const log = (...line: unknown[]) => lines.push(...line)
@@ -62,7 +62,7 @@ describe.each(STORES)('given a manager on %s that has been told that a login is 
     expect(lines.filter((line) => !String(line).includes('tokens-unencrypted'))).toEqual([])
   })
 
-  it('F386: when another user logs in elsewhere later, then that is told as before', async () => {
+  it('F386: when another user logs in elsewhere later, then that is reported as before', async () => {
     const store = makeStore()
     const { tokens, told, clock } = open(store)
     await tokens.adopt(loginOf('alice', 'alice'))
@@ -76,9 +76,9 @@ describe.each(STORES)('given a manager on %s that has been told that a login is 
   })
 })
 
-describe('given a store that cannot be written', () => {
+describe('given a store that is unavailable', () => {
   it.each(['private', 'fail'] as const)(
-    'F350: when a user logs in with onUnavailable %s, then the login serves here at once, and adopt rejects until the store has it',
+    'F350: when a user logs in with onUnavailable %s, then the login is used here at once, and adopt rejects until the store has it',
     async (onUnavailable) => {
       const register = new MemoryRegister()
       const store = sharedStore(register, { onUnavailable })

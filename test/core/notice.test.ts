@@ -8,7 +8,7 @@ import { MemoryRegister } from '../support/memory-register.ts'
 import { settle } from '../support/watched-clock.ts'
 import { person } from '../../src/login/index.ts'
 
-/** Only a user can obtain its tokens. */
+/** A source whose tokens only a user can obtain. */
 class LoginSource extends ScriptedSource {
   readonly login = person
   constructor() {
@@ -16,7 +16,7 @@ class LoginSource extends ScriptedSource {
   }
 }
 
-/** Counts its reads. A silent one never answers. */
+/** Counts its reads. A silent register never responds. */
 class CountedRegister extends MemoryRegister {
   reads = 0
   isSilent = false
@@ -47,8 +47,8 @@ async function twoProcesses(renewal: TokenManagerOptions['renewal'] = {}, Regist
   return { clock, register, here, there, open }
 }
 
-describe('given a login that other processes share, whose tokens live for an hour (F278)', () => {
-  it('when the user logs out elsewhere, then no token is given 30 s later, and none of hers before she hears it', async () => {
+describe('given a shared login whose tokens live for an hour (F278)', () => {
+  it('when the user logs out elsewhere, then no token is handed out after 30 s', async () => {
     const { clock, here, there } = await twoProcesses()
     await there.tokens.logout()
     await clock.advance(29_999)
@@ -62,7 +62,7 @@ describe('given a login that other processes share, whose tokens live for an hou
     expect(here.told.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'elsewhere' })
   })
 
-  it('when another user logs in elsewhere, then the token of Alice is given to nobody', async () => {
+  it('when another user logs in elsewhere, then no caller gets the token of Alice after that time', async () => {
     const { clock, here, there } = await twoProcesses()
     await there.tokens.adopt({ ...alice, accessToken: 'bob', refreshToken: 'b' })
     await clock.advance(30_000)
@@ -70,7 +70,7 @@ describe('given a login that other processes share, whose tokens live for an hou
     expect(await here.tokens.getAccessToken()).toBe('bob')
   })
 
-  it('when it is in use, then it costs one read in 30 s, and a hundred callers share it; without use none', async () => {
+  it('when it is in use, then there is one read in 30 s for a hundred callers, and none without use', async () => {
     const { clock, register, here } = await twoProcesses({ keepWarm: 'never' })
     for (let second = 0; second < 300; second += 1) {
       await clock.advance(1_000)
@@ -81,7 +81,7 @@ describe('given a login that other processes share, whose tokens live for an hou
     expect(register.reads).toBe(10)
   })
 
-  it('when the store is silent, then it stops nobody for longer than one step, and is asked again after 30 s', async () => {
+  it('when the store does not respond, then callers wait for one step at most, and the next check comes after 30 s', async () => {
     const { clock, register, here } = await twoProcesses()
     register.isSilent = true
     await clock.advance(30_000)
@@ -94,7 +94,7 @@ describe('given a login that other processes share, whose tokens live for an hou
     expect(register.reads).toBe(1)
   })
 
-  it('when a caller gives up in that time, then its wait alone ends', async () => {
+  it('when a caller gives up during the check, then only its own wait ends', async () => {
     const { clock, register, here } = await twoProcesses()
     register.isSilent = true
     await clock.advance(30_000)
@@ -108,8 +108,8 @@ describe('given a login that other processes share, whose tokens live for an hou
 
   it.each<[string, () => ReturnType<typeof twoProcesses>]>([
     ['maxStalenessMs is Infinity', () => twoProcesses({ maxStalenessMs: Infinity })],
-    ['the store tells of changes, and the manager follows it', () => twoProcesses({}, TellingRegister)],
-  ])('when %s, then no request waits for a look', async (_, start) => {
+    ['the store reports changes, and the manager follows it', () => twoProcesses({}, TellingRegister)],
+  ])('when %s, then no request waits for a check', async (_, start) => {
     const { clock, register, here } = await start()
     const key = Symbol.for('axios-evergreen.TokenManager')
     ;(Reflect.get(here.tokens, key) as ManagerInternals).followLogin!()
@@ -119,7 +119,7 @@ describe('given a login that other processes share, whose tokens live for an hou
     expect([here.tokens.peekAccessToken(), register.reads]).toEqual(['alice', 0])
   })
 
-  it('when two follow the manager, and one of them stops, then no request waits for a look', async () => {
+  it('when the manager has two followers, and one of them stops, then no request waits for a check', async () => {
     const { clock, register, here } = await twoProcesses({}, TellingRegister)
     const key = Symbol.for('axios-evergreen.TokenManager')
     const { followLogin } = Reflect.get(here.tokens, key) as ManagerInternals
@@ -131,7 +131,7 @@ describe('given a login that other processes share, whose tokens live for an hou
     expect([here.tokens.peekAccessToken(), register.reads]).toEqual(['alice', 0])
   })
 
-  it('when the manager follows a store that does not tell, then it looks all the same', async () => {
+  it('when the manager follows a store that does not report changes, then it checks anyway', async () => {
     const { clock, here, there } = await twoProcesses()
     const key = Symbol.for('axios-evergreen.TokenManager')
     ;(Reflect.get(here.tokens, key) as ManagerInternals).followLogin!()
@@ -140,7 +140,7 @@ describe('given a login that other processes share, whose tokens live for an hou
     expect(await outcome(here.tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
   })
 
-  it('when maxStalenessMs is shorter, then that counts; 0: each request looks', async () => {
+  it('when maxStalenessMs is shorter, then that applies; 0: each request checks', async () => {
     const { clock, register, here } = await twoProcesses({ maxStalenessMs: 5_000 })
     await clock.advance(4_999)
     expect(here.tokens.peekAccessToken()).toBe('alice')
@@ -153,7 +153,7 @@ describe('given a login that other processes share, whose tokens live for an hou
 })
 
 describe('given a source that can obtain, or no store', () => {
-  it('when time passes, then no request waits for a look', async () => {
+  it('when time passes, then no request waits for a check', async () => {
     const { clock, register, open } = await twoProcesses()
     const service = open(new ScriptedSource({ lifetimeMs: HOUR }))
     await outcome(service.tokens.getAccessToken())
@@ -179,8 +179,8 @@ describe('given a bad maxStalenessMs', () => {
   })
 })
 
-describe('given a login that was adopted while the store was away, and serves here alone', () => {
-  it('when the store is back, and empty, then a look stores the login, and does not end it', async () => {
+describe('given a login that was adopted while the store was unavailable, and is used only here', () => {
+  it('when the store is back, and empty, then a check stores the login, and does not end it', async () => {
     const clock = manualClock()
     const register = new CountedRegister(clock)
     const { tokens, told } = manage(new LoginSource(), { store: sharedStore(register) }, clock)

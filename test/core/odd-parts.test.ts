@@ -5,7 +5,7 @@ import { person } from '../../src/login/index.ts'
 import { listen, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
 
-/** A service that rotates. A refresh token that it sees a second time ends the login. */
+/** A service that rotates refresh tokens. A refresh token presented twice ends the login. */
 class StrictSource extends ScriptedSource {
   readonly presented: string[] = []
   isDead = false
@@ -24,13 +24,13 @@ class StrictSource extends ScriptedSource {
     if (!mayObtain) Object.assign(this, { login: person })
   }
 
-  /** The next answer has another refresh token, and other parts that are odd. */
+  /** The next response has another refresh token, and other unexpected members. */
   answersWith(changes: object): void {
     this.script.push(() => this.grant(changes))
   }
 }
 
-/** A pair whose access token has ended, because nobody has asked for a while. */
+/** A token set whose access token has expired, because there was no request for a while. */
 async function asleep(mayObtain = false, options = {}) {
   const source = new StrictSource(mayObtain)
   const world = { ...manage(source, { renewal: { keepWarm: 'never', maxStalenessMs: Infinity }, ...options }), source }
@@ -62,22 +62,25 @@ const UNUSABLE: [string, object, string][] = [
 describe.each([
   ['a login', false],
   ['credentials', true],
-])('given a refresh of %s that brings another refresh token (F345)', (_, mayObtain) => {
-  it.each(ODD)('when the answer has %s, then its token serves, and the odd part is reported', async (__, odd, name) => {
-    const { clock, source, tokens, told } = await asleep(mayObtain)
-    source.answersWith(odd)
-    expect(await tokens.getAccessToken()).toBe('access-2')
-    expect(told.anomaly).toEqual([{ kind: 'unexpected-response', message: expect.stringContaining(name) }])
-    await clock.advance(3_500_000)
-    expect(await tokens.getAccessToken()).toBe('access-3')
-    expect([source.presented, source.isDead, source.kinds]).toEqual([
-      ['refresh-1', 'refresh-2'],
-      false,
-      'refresh refresh',
-    ])
-  })
+])('given a refresh of %s that returns another refresh token (F345)', (_, mayObtain) => {
+  it.each(ODD)(
+    'when the response has %s, then its token is used, and the unexpected part is reported',
+    async (__, odd, name) => {
+      const { clock, source, tokens, told } = await asleep(mayObtain)
+      source.answersWith(odd)
+      expect(await tokens.getAccessToken()).toBe('access-2')
+      expect(told.anomaly).toEqual([{ kind: 'unexpected-response', message: expect.stringContaining(name) }])
+      await clock.advance(3_500_000)
+      expect(await tokens.getAccessToken()).toBe('access-3')
+      expect([source.presented, source.isDead, source.kinds]).toEqual([
+        ['refresh-1', 'refresh-2'],
+        false,
+        'refresh refresh',
+      ])
+    },
+  )
 
-  it('when its lifetime is nothing, then five minutes are assumed', async () => {
+  it('when its lifetime is missing, then five minutes are assumed', async () => {
     const { source, tokens } = await asleep(mayObtain)
     source.answersWith({ accessLifetimeMs: -1 })
     await tokens.getAccessToken()
@@ -86,7 +89,7 @@ describe.each([
   })
 
   it.each(UNUSABLE)(
-    'when the answer has %s, then one more exchange of the same renewal presents the new refresh token',
+    'when the response has %s, then one more exchange of the same renewal presents the new refresh token',
     async (__, odd, message) => {
       const { source, tokens, told } = await asleep(mayObtain)
       source.answersWith(odd)
@@ -103,7 +106,7 @@ describe.each([
     },
   )
 
-  it('when the second answer is no better, then the error names the member, and the newest refresh token is kept', async () => {
+  it('when the second response is no better, then the error names the member, and the newest refresh token is kept', async () => {
     const { clock, source, tokens } = await asleep(mayObtain)
     source.answersWith({ accessToken: 'a b' })
     source.answersWith({ accessToken: 'a b' })
@@ -117,7 +120,7 @@ describe.each([
     expect([source.presented, source.isDead]).toEqual([['refresh-1', 'refresh-2', 'refresh-3'], false])
   })
 
-  it('when only one call is allowed, then the next renewal presents the new refresh token', async () => {
+  it('when only one request is allowed, then the next renewal presents the new refresh token', async () => {
     const { clock, source, tokens } = await asleep(mayObtain, { retry: { maxAttempts: 1 } })
     source.answersWith({ accessToken: 'a b' })
     expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_TOKEN_RESPONSE' })
@@ -126,7 +129,7 @@ describe.each([
     expect([source.presented, source.isDead]).toEqual([['refresh-1', 'refresh-2'], false])
   })
 
-  it('when the old access token still lives, then requests have it meanwhile, and another owner, too', async () => {
+  it('when the old access token is still valid, then requests use it until then, and so does another owner', async () => {
     const store = memoryStore()
     const world = await asleep(mayObtain, { store })
     const { clock, source, tokens } = world
@@ -144,8 +147,8 @@ describe.each([
   })
 })
 
-describe('given an answer without another refresh token (F345)', () => {
-  it('when an access token cannot be used, then the error is as before', async () => {
+describe('given a response without another refresh token (F345)', () => {
+  it('when an access token is unusable, then the error is as before', async () => {
     const { source, tokens } = await asleep(false, { retry: { maxAttempts: 1 } })
     const told = listen(tokens)
     for (let n = 0; n < 9; n += 1)
@@ -155,7 +158,7 @@ describe('given an answer without another refresh token (F345)', () => {
   })
 })
 
-describe('given a source of this package that says that an access token cannot be used (F345)', () => {
+describe('given a source of this package that reports an unusable access token (F345)', () => {
   const flaw = new TokenError('ERR_TOKEN_RESPONSE', 'token_type must be Bearer, got mac', { outcome: 'unknown' })
   const flawed = (grant: TokenGrant): DetailedGrant => ({
     ...grant,
@@ -164,7 +167,7 @@ describe('given a source of this package that says that an access token cannot b
     [GRANT_DETAILS]: { flaw },
   })
 
-  it('when the answer has another refresh token, then that is stored and presented', async () => {
+  it('when the response has another refresh token, then that one is stored and presented', async () => {
     const { source, tokens, told } = await asleep()
     source.script.push(() => flawed(source.grant()))
     expect(await tokens.getAccessToken()).toBe('access-3')
@@ -174,7 +177,7 @@ describe('given a source of this package that says that an access token cannot b
     ])
   })
 
-  it('when an obtain says so, then the exchange has failed with its error', async () => {
+  it('when an obtain reports it, then the exchange fails with its error', async () => {
     const source = new ScriptedSource()
     source.script.push(() => flawed(source.grant()))
     const { tokens, told } = manage(source, { retry: { maxAttempts: 1 } })

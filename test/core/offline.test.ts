@@ -4,7 +4,7 @@ import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
 
 const own = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
-/** Sets what the browser says about its network. */
+/** Sets what the browser reports about its network. */
 function beOnline(onLine: boolean): void {
   Object.defineProperty(globalThis, 'navigator', { configurable: true, value: { onLine } })
 }
@@ -13,7 +13,7 @@ afterEach(() => {
   else Reflect.deleteProperty(globalThis, 'navigator')
 })
 
-/** XMLHttpRequest and fetch fail like this in a browser. Neither says whether anything was sent. */
+/** XMLHttpRequest and fetch fail like this in a browser. Neither reveals whether anything was sent. */
 const networkError = () => Promise.reject(new TypeError('Failed to fetch'))
 
 /** A manager whose first refresh fails. `before`, `after`: whether the browser is online before and after it. */
@@ -35,22 +35,22 @@ async function refreshed(before: boolean, after: boolean, fail: () => Promise<ne
 }
 
 describe('given a browser that is offline', () => {
-  it('when a refresh fails there, then its refresh token is untouched, and is presented when the browser is online', async () => {
+  it('when a refresh fails, then its refresh token is unused, and is presented when the browser is online', async () => {
     expect(await refreshed(false, false)).toEqual(['obtain', 'refresh-1', 'refresh-1'])
   })
 
   it.each([
-    ['goes offline while the call is made', true, false],
-    ['comes online while the call is made', false, true],
+    ['goes offline during the request', true, false],
+    ['comes online during the request', false, true],
     ['is online', true, true],
   ])(
-    'when it %s, then the answer may be lost, and the refresh token is not presented again',
+    'when it %s, then the response may be lost, and the refresh token is not presented again',
     async (_, before, after) => {
       expect(await refreshed(before, after)).toEqual(['obtain', 'refresh-1', 'obtain'])
     },
   )
 
-  it('when a source says more than that no answer came, then the source is believed', async () => {
+  it('when a source reports more than a missing response, then that report counts', async () => {
     const lost = () => Promise.reject(new TokenError('ERR_TOKEN_RESPONSE', 'cut off', { outcome: 'unknown' }))
     expect(await refreshed(false, false, lost)).toEqual(['obtain', 'refresh-1', 'obtain'])
   })

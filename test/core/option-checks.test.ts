@@ -42,7 +42,7 @@ describe('given an option that must be an object', () => {
   })
 })
 
-describe('given an option that must be one of several words', () => {
+describe('given an option that must be one of several values', () => {
   const choices = ['obtain', 'stop', undefined]
 
   it.each(choices)('when it is %p, then it passes', (value) => {
@@ -55,21 +55,21 @@ describe('given an option that must be one of several words', () => {
     ['stop ', "'stop '"],
     [null, 'null'],
     [1, '1'],
-  ])('when it is %p, then a TypeError names option, choices and value', (value, text) => {
+  ])('when it is %p, then a TypeError names the option, the choices and the value', (value, text) => {
     expect(thrownBy(() => checkChoice('onSuspicious', value, ['obtain', 'stop']))).toEqual([
       TypeError,
       `onSuspicious must be one of 'obtain', 'stop', got ${text}`,
     ])
   })
 
-  it('when both are no number, then they are the same', () => {
+  it('when both are not numbers, then they are the same', () => {
     expect(() => checkChoice('n', NaN, [NaN])).not.toThrow()
   })
 })
 
 describe('given an option that must be a function', () => {
   it.each([() => undefined, async () => undefined, class Some extends Map {}, Math.max])(
-    'when it is one, then it passes',
+    'when it is a function, then it passes',
     (value) => {
       expect(() => checkFunction('random', value)).not.toThrow()
     },
@@ -82,7 +82,7 @@ describe('given an option that must be a function', () => {
     [5, 'number'],
     [true, 'boolean'],
     ['random', 'string'],
-  ])('when it is %p, then a TypeError names the option and the kind of value', (value, text) => {
+  ])('when it is %p, then a TypeError names the option and the type of the value', (value, text) => {
     expect(thrownBy(() => checkFunction('random', value))).toEqual([
       TypeError,
       `random must be a function, got ${text}`,
@@ -104,7 +104,7 @@ describe('given an option that must be true or false', () => {
     [0, '0'],
     [1, '1'],
     [NaN, 'NaN'],
-  ])('when it is %p, then a TypeError names option and value', (value, text) => {
+  ])('when it is %p, then a TypeError names the option and the value', (value, text) => {
     expect(thrownBy(() => checkFlag('allowInsecureHttp', value))).toEqual([
       TypeError,
       `allowInsecureHttp must be true or false, got ${text}`,
@@ -112,12 +112,12 @@ describe('given an option that must be true or false', () => {
   })
 })
 
-describe('given an option that must be text and may be a secret', () => {
+describe('given an option that must be a string and may be a secret', () => {
   it.each(['a', ' ', '0', '\0', 'hidden-value'])('when it is %j, then it passes', (value) => {
     expect(() => checkText('clientSecret', value)).not.toThrow()
   })
 
-  it('when it is empty, then a TypeError says so', () => {
+  it('when it is empty, then a TypeError reports it', () => {
     expect(thrownBy(() => checkText('clientSecret', ''))).toEqual([TypeError, 'clientSecret must not be empty'])
   })
 
@@ -165,7 +165,7 @@ describe('given an option that must be a number', () => {
     [NaN, 0, 1, 'a number from 0 to 1, got NaN'],
     [Infinity, 0, 1, 'a number from 0 to 1, got Infinity'],
   ])(
-    'when it is %d and may be %d to %p, then a RangeError names option, range and value',
+    'when it is %d and may be %d to %p, then a RangeError names the option, the range and the value',
     (value, least, most, rest) => {
       expect(thrownBy(() => checkNumber('retry.maxAttempts', value, least, most))).toEqual([
         RangeError,
@@ -182,7 +182,7 @@ describe('given an option that must be a number', () => {
     [true, 'true'],
     [5n, '5'],
     [Symbol('5'), 'Symbol(5)'],
-  ])('when it is %p, then a TypeError names option and value', (value, text) => {
+  ])('when it is %p, then a TypeError names the option and the value', (value, text) => {
     expect(thrownBy(() => checkNumber('retry.maxAttempts', value, 0))).toEqual([
       TypeError,
       `retry.maxAttempts must be a number, got ${text}`,
@@ -199,7 +199,7 @@ describe('given an option that is a duration', () => {
     [LONGEST_TIMER_MS, LONGEST_TIMER_MS],
     [LONGEST_TIMER_MS + 1, LONGEST_TIMER_MS],
     [Number.MAX_VALUE, LONGEST_TIMER_MS],
-  ])('when it is %d ms, then %d ms are used: a timer holds no more', (value, used) => {
+  ])('when it is %d ms, then %d ms are used, the most that a timer can hold', (value, used) => {
     expect(checkedDuration('exchangeTimeoutMs', value)).toBe(used)
   })
 
@@ -210,7 +210,7 @@ describe('given an option that is a duration', () => {
     ])
   })
 
-  it('when it is text, then a TypeError names it', () => {
+  it('when it is a string, then a TypeError names it', () => {
     expect(thrownBy(() => checkedDuration('exchangeTimeoutMs', '5s'))[0]).toBe(TypeError)
   })
 })
@@ -225,7 +225,7 @@ describe('given a value that may hold a secret', () => {
     () => ({ clientSecret: 'hidden-value' }),
   ]
 
-  it.each(values)('when it stands where something else belongs, then no message shows its content', (value) => {
+  it.each(values)('when it is given for another type of option, then no message shows its content', (value) => {
     const checks = [
       () => checkChoice('the.option', value, ['a', 'b']),
       () => checkFlag('the.option', value),
@@ -243,7 +243,7 @@ describe('given a value that may hold a secret', () => {
     }
   })
 
-  it('when it is text in place of a function that provides it, then the message does not show it', () => {
+  it('when it is a string instead of a function that provides it, then the message does not show it', () => {
     expect(thrownBy(() => checkFunction('credentials', 'hidden-value'))).toEqual([
       TypeError,
       'credentials must be a function, got string',

@@ -26,7 +26,7 @@ const REDIS = { prefix: '{', encryptionKeys: [], commandTimeoutMs: -1, onUnavail
 const client = { command: () => Promise.reject(new Error('gone')) }
 
 describe('given options, and a polluted Object.prototype (F163)', () => {
-  it('when it was polluted before they are read, then only their own members count', async () => {
+  it('when the prototype is polluted before they are read, then only their own members count', async () => {
     pollute(MANAGER)
     for (const options of [{}, { renewal: {}, retry: {} }]) {
       const tokens = createTokenManager({ source: new ScriptedSource(), ...options })
@@ -35,7 +35,7 @@ describe('given options, and a polluted Object.prototype (F163)', () => {
     }
   })
 
-  it('when it is polluted between construction and the first call, then that changes nothing', async () => {
+  it('when the prototype is polluted between construction and the first request, then nothing changes', async () => {
     const { clock, source, tokens } = manage()
     pollute(MANAGER)
     expect(await tokens.getAccessToken()).toBe('access-1')
@@ -46,12 +46,12 @@ describe('given options, and a polluted Object.prototype (F163)', () => {
     expect(source.calls).toHaveLength(2)
   })
 
-  it('when a store is made, then only its own members count', () => {
+  it('when a store is created, then only its own members count', () => {
     pollute(REDIS)
     expect(redisStore({ client }).kind).toBe('redis')
   })
 
-  it('when the only client is that of a polluted prototype, then it is none', () => {
+  it('when the only client comes from a polluted prototype, then there is none', () => {
     pollute({ client })
     expect(() => redisStore({} as never)).toThrow('client must be an object, got undefined')
   })
@@ -64,7 +64,7 @@ describe('given a source, and a polluted Object.prototype (F217)', () => {
     throw new Error('polluted')
   }
 
-  it.each(['refresh', 'reset', 'revoke'])('when only that has %s, then nobody calls it', async (method) => {
+  it.each(['refresh', 'reset', 'revoke'])('when only the prototype has %s, then it is not called', async (method) => {
     const obtain = () => Promise.resolve({ accessToken: 'own', accessLifetimeMs: 60_000, refreshToken: 'hidden' })
     pollute({ [method]: steal })
     const tokens = createTokenManager({ source: { id: 'own', obtain } }) as LoginManager
@@ -80,7 +80,7 @@ describe('given a source, and a polluted Object.prototype (F217)', () => {
     await tokens.close()
   })
 
-  it('when only that has id, obtain or an origin, then the source has none', () => {
+  it('when only the prototype has id, obtain or an origin, then the source has none', () => {
     const obtain = () => Promise.reject(new Error('never'))
     pollute({ origin: 5 })
     expect(() => createTokenManager({ source: { id: 'own', obtain } })).not.toThrow()
@@ -89,7 +89,7 @@ describe('given a source, and a polluted Object.prototype (F217)', () => {
     expect(() => createTokenManager({ source: { id: 'own' } as never })).toThrow('source.obtain must be a function')
   })
 
-  it('when its revoke is no function, then the error names it', () => {
+  it('when its revoke is not a function, then the error names it', () => {
     const source = { id: 'own', obtain: () => Promise.reject(new Error('never')), revoke: 'https://id.example/revoke' }
     expect(() => createTokenManager({ source: source as never })).toThrow('source.revoke must be a function')
   })
@@ -111,7 +111,7 @@ describe('given options that are read (F163, F174)', () => {
     expect(reads).toEqual(['store', 'exchangeTimeoutMs', 'renewal'])
   })
 
-  it('when they change later, then that changes nothing', async () => {
+  it('when they change later, then nothing changes', async () => {
     const renewal = { keepWarm: 'always' as 'always' | 'never' }
     const { clock, source, tokens } = manage(undefined, { renewal })
     renewal.keepWarm = 'never'
@@ -128,13 +128,13 @@ describe('given options that are read (F163, F174)', () => {
     ],
     ['renewal', { renewal: { before: 5 } as never }, /^renewal: there is no 'before', use skewMs, /],
     ['retry', { retry: { retries: 5 } as never }, /^retry: there is no 'retries', use maxAttempts, /],
-  ])('when %s has a name that is no option, then the TypeError names those that are', (_, options, message) => {
+  ])('when %s has a name that is not an option, then the TypeError lists the options', (_, options, message) => {
     const make = () => createTokenManager({ source: new ScriptedSource(), ...options })
     expect(make).toThrow(TypeError)
     expect(make).toThrow(message)
   })
 
-  it('when redisStore has one, then so too', () => {
+  it('when redisStore has such a name, then the TypeError lists them too', () => {
     const make = () => redisStore({ client, keyPrefix: 'a' } as RedisStoreOptions)
     expect(make).toThrow(/^The options of redisStore: there is no 'keyPrefix', use client, prefix, /)
   })

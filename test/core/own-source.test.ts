@@ -27,8 +27,8 @@ async function holdingPair() {
   return { ...world, refreshFails }
 }
 
-describe('given an own source that throws what its HTTP client throws (F154)', () => {
-  it('when the password is wrong, then it costs one login, and one a minute from then on', async () => {
+describe('given a custom source that throws what its HTTP client throws (F154)', () => {
+  it('when the password is wrong, then there is one login, and one a minute from then on', async () => {
     const { clock, source, tokens } = manage()
     for (let n = 0; n < 9; n += 1) source.script.push(throwing(axiosAnswer(401)))
     for (let second = 0; second < 120; second += 1) {
@@ -38,7 +38,7 @@ describe('given an own source that throws what its HTTP client throws (F154)', (
     expect(source.calls).toHaveLength(2)
   })
 
-  it('when the service asks for a pause, then it gets it', async () => {
+  it('when the service asks for a pause, then the manager waits', async () => {
     const { clock, source, tokens } = manage()
     source.script.push(throwing(axiosAnswer(429, '', { 'retry-after': '9' })))
     const waiting = tokens.getAccessToken()
@@ -49,10 +49,10 @@ describe('given an own source that throws what its HTTP client throws (F154)', (
   })
 
   it.each<[string, unknown]>([
-    ['nobody listens', Object.assign(new Error('m'), { code: 'ECONNREFUSED' })],
-    ['nobody listens, as fetch says it', new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } })],
+    ['the connection is refused', Object.assign(new Error('m'), { code: 'ECONNREFUSED' })],
+    ['the connection is refused under fetch', new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } })],
     ['it is throttled', axiosAnswer(429)],
-  ])('when %s, then the refresh token stays good', async (_, thrown) => {
+  ])('when %s, then the refresh token stays usable', async (_, thrown) => {
     const { source, told, refreshFails } = await holdingPair()
     await refreshFails(thrown)
     expect(source.calls.map((call) => call.refreshToken)).toEqual(['refresh-1', 'refresh-1'])
@@ -65,29 +65,29 @@ describe('given an own source that throws what its HTTP client throws (F154)', (
     ['403', axiosAnswer(403), 'refresh obtain', []],
     ['invalid_grant under 400', axiosAnswer(400, { error: 'invalid_grant' }), 'refresh obtain', ['unexplained']],
     ['invalid_client under 401', axiosAnswer(401, { error: 'invalid_client' }), 'refresh', []],
-  ])('when a refresh is answered %s, then it is judged by what the answer says', async (_, thrown, kinds, evidence) => {
+  ])('when the response to a refresh is %s, then its content decides', async (_, thrown, kinds, evidence) => {
     const { source, told, refreshFails } = await holdingPair()
     await refreshFails(thrown)
     expect([source.kinds, told.suspicious.map((event) => event.evidence)]).toEqual([kinds, evidence])
   })
 
-  it('when it says itself what became of the refresh token, then no status decides', async () => {
+  it('when the error states what became of the refresh token, then its status does not decide', async () => {
     const { source, told, refreshFails } = await holdingPair()
     await refreshFails(new TokenError('ERR_REFRESH_REJECTED', 'm', { status: 401, refreshToken: 'unusable' }))
     expect([source.kinds, told.suspicious]).toEqual(['refresh obtain', []])
   })
 })
 
-describe('given an own source with a bug (F155)', () => {
+describe('given a custom source with a bug (F155)', () => {
   it.each<[string, () => TokenGrant, RegExp]>([
     ['throws a TypeError', throwing(new TypeError('hidden-value')), /obtain threw a TypeError; see cause\.stack/],
     [
-      'gives what the service gave',
+      'returns the raw response of the service',
       () => ({ access_token: 'hidden-value' }) as never,
       /accessToken is missing; did you mean access_token\?$/,
     ],
-    ['gives nothing', () => undefined as never, /got undefined/],
-  ])('when it %s, then everybody is told at once, and it is not asked again', async (_, answer, message) => {
+    ['returns nothing', () => undefined as never, /got undefined/],
+  ])('when it %s, then all callers are rejected at once, and it is not called again', async (_, answer, message) => {
     const { clock, source, tokens } = manage()
     source.script.push(answer)
     const errors = await Promise.all([1, 2, 3].map(() => outcome(tokens.getAccessToken())))
@@ -101,14 +101,14 @@ describe('given an own source with a bug (F155)', () => {
     expect(source.calls).toHaveLength(1)
   })
 
-  it('when only its refresh has one, then the refresh token is given up, and an obtain serves', async () => {
+  it('when only its refresh has a bug, then the refresh token is discarded, and an obtain is used', async () => {
     const { source, tokens, told, refreshFails } = await holdingPair()
     await refreshFails(new TypeError('m'))
     expect([source.kinds, await tokens.getAccessToken()]).toEqual(['refresh obtain', 'access-2'])
     expect(told.suspicious).toEqual([])
   })
 
-  it('when an object that it throws cannot be read, then renewals go on as after any failure (F171)', async () => {
+  it('when an object that it throws cannot be read, then renewals continue as after any failure (F171)', async () => {
     const { clock, source, tokens } = manage()
     const hostile = {
       get code(): string {
@@ -125,7 +125,7 @@ describe('given an own source with a bug (F155)', () => {
   })
 })
 
-describe('given a TokenError of an own source whose Retry-After is no duration (F153)', () => {
+describe('given a TokenError of a custom source whose Retry-After is not a duration (F153)', () => {
   it.each([NaN, Infinity, -1])(
     'when it is %d, then pauses and cool-downs are those of any outage',
     async (retryAfterMs) => {
@@ -158,7 +158,7 @@ describe('given a TokenError of another copy of the package, which checks less (
 
 describe('given a random function that is broken (F172)', () => {
   it.each([NaN, 1, -0.1, 2, Infinity, undefined, null, '0.5', {}])(
-    'when it gives %p, then that is told once',
+    'when it returns %p, then that is reported once',
     async (drawn) => {
       const clock = watchedClock()
       const { source, tokens } = manage(new ScriptedSource(), { random: () => drawn as number }, clock)
@@ -176,7 +176,7 @@ describe('given a random function that is broken (F172)', () => {
     },
   )
 
-  it.each([0, 0.999_999])('when it gives %d, then that counts', async (drawn) => {
+  it.each([0, 0.999_999])('when it returns %d, then that value applies', async (drawn) => {
     const { tokens } = manage(new ScriptedSource(), { random: () => drawn })
     expect(await tokens.getAccessToken()).toBe('access-1')
   })
@@ -192,7 +192,7 @@ describe('given a random function that is broken (F172)', () => {
   })
 })
 
-describe('given callers who get the same failure (F192)', () => {
+describe('given callers with the same failure (F192)', () => {
   const failed = async () => {
     const world = manage()
     world.source.script.push(throwing(axiosAnswer(400)))
@@ -202,7 +202,7 @@ describe('given callers who get the same failure (F192)', () => {
     return outcome(tokens.getAccessToken())
   }
 
-  it('when they wait, or come while it cools down, then each has an error of its own', async () => {
+  it('when they wait, or arrive in the cool-down, then each has an error of its own', async () => {
     const { tokens } = await failed()
     const errors = await Promise.all([theCaller(tokens), theCaller(tokens)])
     errors.push(await theCaller(tokens), await theCaller(tokens))

@@ -23,7 +23,7 @@ const LOGIN: AdoptedGrant = {
   context: 'https://acme.example.com',
 }
 
-/** Notes the context of each call. Its answers bring `brings`. */
+/** Records the context of each exchange. Its responses return `brings`. */
 class Tenants implements TokenSource {
   readonly id = 'tenants'
   readonly login: LoginLayer | undefined
@@ -65,7 +65,7 @@ function manage(source = new Tenants(), options: Partial<TokenManagerOptions> = 
 }
 
 describe('given a context beside a token set', () => {
-  it('when the token set is refreshed and no answer brings another context, then each refresh is given the first one', async () => {
+  it('when the token set is refreshed and no response returns another context, then each refresh receives the first one', async () => {
     const { source, tokens } = manage()
     await tokens.adopt(LOGIN)
     await tokens.renew()
@@ -73,7 +73,7 @@ describe('given a context beside a token set', () => {
     expect(source.calls).toEqual(['refresh-0 https://acme.example.com', 'refresh-1 https://acme.example.com'])
   })
 
-  it('when an answer brings another one, then that one counts', async () => {
+  it('when a response returns another context, then that one counts', async () => {
     const { source, tokens } = manage()
     await tokens.adopt(LOGIN)
     source.brings = { context: 'moved' }
@@ -92,7 +92,7 @@ describe('given a context beside a token set', () => {
     expect(source.calls).toEqual(['refresh-9 undefined'])
   })
 
-  it('when the refresh token is rejected and new tokens are obtained, then obtain is given no context, and the new token set has none', async () => {
+  it('when the refresh token is rejected and new tokens are obtained, then obtain receives no context, and the new token set has none', async () => {
     const { source, tokens } = manage(new Tenants({ needsLogin: false }))
     await tokens.adopt(LOGIN)
     source.isRejected = true
@@ -102,7 +102,7 @@ describe('given a context beside a token set', () => {
     expect(source.calls).toEqual(['refresh-0 https://acme.example.com', 'obtain undefined', 'refresh-1 undefined'])
   })
 
-  it('when the user logs out, then revoke is given it with the tokens, and beside them', async () => {
+  it('when the user logs out, then revoke receives it with the tokens, and beside them', async () => {
     const { source, tokens } = manage()
     await tokens.adopt(LOGIN)
     await tokens.logout()
@@ -110,7 +110,7 @@ describe('given a context beside a token set', () => {
     expect(source.revoked).toEqual([{ accessToken, refreshToken, context, heard: context }])
   })
 
-  it('when an exchange of before a logout still brings a token set, then revoke is given the context of that pair', async () => {
+  it('when an exchange from before a logout still returns a token set, then revoke receives the context of that token set', async () => {
     const { source, tokens } = manage()
     await tokens.adopt(LOGIN)
     const renewing = outcome(tokens.renew())
@@ -120,7 +120,7 @@ describe('given a context beside a token set', () => {
     expect(source.revoked).toEqual([expect.objectContaining({ refreshToken: 'refresh-1', context: LOGIN.context })])
   })
 
-  it('when nobody gave one, then neither refresh nor revoke sees such a member', async () => {
+  it('when there is none, then neither refresh nor revoke sees such a member', async () => {
     const seen: string[][] = []
     const source = Object.assign(new Tenants(), {
       refresh: async (_: string, context: ExchangeContext) => {
@@ -141,7 +141,7 @@ describe.each([
   ['a store in memory', () => memoryStore()],
   ['a shared store', () => sharedStore(new MemoryRegister())],
 ])('given %s', (_, open) => {
-  it('when another owner refreshes, then it is given the context', async () => {
+  it('when another owner refreshes, then it receives the context', async () => {
     const store = open()
     const { tokens, clock } = manage(new Tenants(), { store })
     await tokens.adopt(LOGIN)
@@ -166,11 +166,11 @@ describe('given a shared store', () => {
     expect(other.source.calls).toEqual(['refresh-0 https://acme.example.com'])
   })
 
-  it('when it cannot be reached, then the private refreshes are given the context', async () => {
+  it('when it is unavailable, then the private refreshes receive the context', async () => {
     const away = () => Promise.reject(new Error('away'))
     const store = sharedStore({ kind: 'away', read: away, replace: away })
     const { tokens, source } = manage(new Tenants(), { store })
-    // It serves here, and the caller is told that the store does not have it (F350).
+    // The login is used here, and the caller learns that the store does not have it (F350).
     await expect(tokens.adopt(LOGIN)).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
     await tokens.renew()
     await tokens.renew()
@@ -196,12 +196,12 @@ describe('given a context that holds a secret', () => {
 
 const LONGEST = 8_192
 
-describe('given a context that cannot be kept', () => {
+describe('given an invalid context', () => {
   it.each([
     [42, 'context must be a string, got number'],
     ['x'.repeat(LONGEST + 1), 'context must have at most 8192 bytes in UTF-8, got 8193'],
     ['é'.repeat(LONGEST / 2) + 'x', 'context must have at most 8192 bytes in UTF-8, got 8193'],
-  ])('when adopt is given it, then a TypeError names the member, and the login stays', async (context, message) => {
+  ])('when adopt receives it, then a TypeError names the member, and the login stays', async (context, message) => {
     const { tokens } = manage()
     await tokens.adopt(LOGIN)
     const refusal = await outcome(tokens.adopt({ ...LOGIN, accessToken: 'other', context } as AdoptedGrant))
@@ -210,7 +210,7 @@ describe('given a context that cannot be kept', () => {
     expect(tokens.peekAccessToken()).toBe('adopted')
   })
 
-  it('when a refresh brings it, then the source is broken', async () => {
+  it('when a refresh returns it, then the source is broken', async () => {
     const { tokens, source } = manage()
     await tokens.adopt(LOGIN)
     source.brings = { context: 7 as never }
@@ -221,7 +221,7 @@ describe('given a context that cannot be kept', () => {
   })
 
   it.each(['x'.repeat(LONGEST), 'é'.repeat(LONGEST / 2), '\u0000"\ud800'.repeat(100)])(
-    'when it is as long as may be, or of odd characters, then it comes back through a store as it was',
+    'when it has the maximum length, or unusual characters, then a store returns it unchanged',
     async (context) => {
       const { tokens, source } = manage(new Tenants(), { store: sharedStore(new MemoryRegister()) })
       await tokens.adopt({ ...LOGIN, context })

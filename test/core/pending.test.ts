@@ -30,8 +30,8 @@ const code = (ended: unknown) => (ended instanceof TokenError ? ended.code : end
 const changes = ({ told }: Pick<ReturnType<typeof start>, 'told'>) =>
   told.loginChanged.map(({ login, account, reason }) => `${login} ${reason ?? account}`)
 
-describe('given a login that is in flight', () => {
-  it('F284: when it comes, then whoever waited has its token, and nobody was told that a login is required', async () => {
+describe('given a pending login', () => {
+  it('F284: when it completes, then waiting callers get its token, and no listener was notified that a login is required', async () => {
     const world = start({ store: memoryStore() })
     const { tokens, source } = world
     const login = underWay()
@@ -51,11 +51,11 @@ describe('given a login that is in flight', () => {
   })
 
   it.each([
-    ['brings nothing', undefined, undefined],
+    ['returns nothing', undefined, undefined],
     ['fails', new Error('the code was refused'), undefined],
     ['fails with an error of this package', new TokenError('ERR_TOKEN_REQUEST', 'the code was refused'), undefined],
-    ['brings what is no login', undefined, { accessToken: 'one' }],
-  ])('F284: when it %s, then all is as before, and whoever waited is told', async (_, reason, grant) => {
+    ['returns a value that is not a login', undefined, { accessToken: 'one' }],
+  ])('F284: when it %s, then no user is logged in, and waiting callers are rejected', async (_, reason, grant) => {
     const world = start()
     const { tokens } = world
     const login = underWay()
@@ -74,7 +74,7 @@ describe('given a login that is in flight', () => {
     expect(changes(world)).toEqual(['required none-yet'])
   })
 
-  it('F284: when it never comes, then each caller waits within its own limits, and the manager can be closed', async () => {
+  it('F284: when it never completes, then each caller waits within its own limits, and the manager can be closed', async () => {
     const { clock, tokens } = start()
     void tokens.adopt(new Promise<undefined>(() => undefined))
     const leaver = new AbortController()
@@ -91,7 +91,7 @@ describe('given a login that is in flight', () => {
     expect([code(await last), clock.pendingTimers]).toEqual(['ERR_CLOSED', 0])
   })
 
-  it('F284: when the manager is closed meanwhile, then a login is not taken, and a missing one is no failure', async () => {
+  it('F284: when the manager is closed first, then a login is not adopted, and a missing one is not a failure', async () => {
     const world = start()
     const { tokens } = world
     const [login, none] = [underWay(), underWay()]
@@ -104,7 +104,7 @@ describe('given a login that is in flight', () => {
     expect(changes(world)).toEqual([])
   })
 
-  it('F363: when the second of two comes first, then it stands, and the first one is revoked when it comes', async () => {
+  it('F363: when the second of two completes first, then it is kept, and the first one is revoked when it completes', async () => {
     const world = start({ store: memoryStore() })
     const { tokens, source } = world
     const [first, second] = [underWay(), underWay()]
@@ -123,7 +123,7 @@ describe('given a login that is in flight', () => {
     ])
   })
 
-  it('F363: when both come in the order of their calls, then the second one takes the place of the first', async () => {
+  it('F363: when both complete in the order of their calls, then the second one replaces the first', async () => {
     const { tokens, source } = start({ store: memoryStore() })
     const [first, second] = [underWay(), underWay()]
     const ends = [tokens.adopt(first.promise), tokens.adopt(second.promise)]
@@ -136,7 +136,7 @@ describe('given a login that is in flight', () => {
     expect([tokens.peekAccessToken(), tokens.status().login, source.revoked]).toEqual(['bob', 'present', ['of-alice']])
   })
 
-  it('F284: when the first of two brings nothing, then callers wait for the second', async () => {
+  it('F284: when the first of two returns nothing, then callers wait for the second', async () => {
     const world = start()
     const { tokens } = world
     const [first, second] = [underWay(), underWay()]
@@ -149,7 +149,7 @@ describe('given a login that is in flight', () => {
     expect([await waiting, tokens.status().login]).toEqual(['bob', 'present'])
   })
 
-  it('F363: when another user is adopted meanwhile, then that login stands, and what the promise brings is revoked', async () => {
+  it('F363: when another user is adopted first, then that login is kept, and the login of the promise is revoked', async () => {
     const { tokens, source } = start({ store: memoryStore() })
     const login = underWay()
     const adopted = tokens.adopt(login.promise)
@@ -164,20 +164,23 @@ describe('given a login that is in flight', () => {
 
   it.each([
     ['the same user', { ...ALICE, refreshToken: 'of-alice-2' }],
-    ['a user who is not known', { accessToken: 'x', accessLifetimeMs: 60_000, refreshToken: 'of-x' }],
-  ])('F363: when it brings a login of %s as the one that overtook it, then nothing is revoked', async (_, grant) => {
-    const { tokens, source } = start({ store: memoryStore() })
-    const login = underWay()
-    const adopted = tokens.adopt(login.promise)
-    await tokens.adopt(ALICE)
-    login.come(grant)
-    await adopted
-    await settle()
-    expect([tokens.peekAccessToken(), source.revoked]).toEqual(['alice', []])
-  })
+    ['an unknown user', { accessToken: 'x', accessLifetimeMs: 60_000, refreshToken: 'of-x' }],
+  ])(
+    'F363: when it returns a login of %s after another login was adopted, then nothing is revoked',
+    async (_, grant) => {
+      const { tokens, source } = start({ store: memoryStore() })
+      const login = underWay()
+      const adopted = tokens.adopt(login.promise)
+      await tokens.adopt(ALICE)
+      login.come(grant)
+      await adopted
+      await settle()
+      expect([tokens.peekAccessToken(), source.revoked]).toEqual(['alice', []])
+    },
+  )
 
   it.each(['logout', 'reset'] as const)(
-    'F363: when %s is called meanwhile, then nothing is pending, waiting callers are told at once, and the login is revoked when it comes',
+    'F363: when %s is called first, then nothing is pending, waiting callers are rejected at once, and the login is revoked when it completes',
     async (act) => {
       for (const before of [ALICE, undefined]) {
         const world = start({ store: memoryStore() })
@@ -218,7 +221,7 @@ describe('given a login that is in flight', () => {
     late.open()
   })
 
-  it('F284: when a renewal in flight learns that a login is required, then its callers wait for the one in flight', async () => {
+  it('F284: when a renewal in flight finds that a login is required, then its callers wait for the pending login', async () => {
     const world = start()
     const { clock, source, tokens } = world
     await tokens.adopt(ALICE)
@@ -240,7 +243,7 @@ describe('given a login that is in flight', () => {
     expect(changes(world)).not.toContain('required refused')
   })
 
-  it('F284: when another owner of the store logs out meanwhile, then nobody hears of it before the login has failed', async () => {
+  it('F284: when another owner of the store logs out, then no listener is notified before the pending login has failed', async () => {
     const store = memoryStore()
     const world = start({ store })
     const { tokens } = world
@@ -263,7 +266,7 @@ describe('given a login that is in flight', () => {
     expect(changes(world).at(-1)).toBe('required logged-out')
   })
 
-  it('F284: when the store has the login of before, then it serves again if none comes', async () => {
+  it('F284: when the store has the previous login, then that is used again if the pending one returns nothing', async () => {
     const store = memoryStore()
     await start({ store }).tokens.adopt(ALICE)
     const world = start({ store })
@@ -280,7 +283,7 @@ describe('given a login that is in flight', () => {
     expect(changes(world)).toEqual(['present unknown'])
   })
 
-  it('F284: when the source needs no login, then status says nothing of it, callers obtain, and the tokens are used', async () => {
+  it('F284: when the source needs no login, then status does not mention one, callers obtain, and the tokens are used', async () => {
     const { tokens, source } = manage(new ScriptedSource({ pairs: true }))
     const login = underWay()
     const adopted = tokens.adopt(login.promise)

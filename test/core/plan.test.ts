@@ -21,7 +21,7 @@ type Said = TokenErrorDetails['refreshToken']
 
 const TOKENS: StoredTokens = { version: 1, accessToken: 'a', accessLifetimeMs: 60_000, accessRemainingMs: 0 }
 
-/** The outcome table of the design: code, outcome, the word of the source; consequences for an obtain and a refresh. */
+/** The outcome table of the design: code, outcome, error code of the source; consequences for an obtain and a refresh. */
 const CELLS: [TokenErrorCode, ExchangeOutcome | undefined, Said, string, string][] = [
   ['ERR_CREDENTIALS_REJECTED', 'rejected', undefined, 'keep stop', 'keep stop'],
   ['ERR_CREDENTIALS_REJECTED', undefined, undefined, 'keep stop', 'keep stop'],
@@ -47,7 +47,7 @@ const CELLS: [TokenErrorCode, ExchangeOutcome | undefined, Said, string, string]
   ['ERR_TOKEN_SOURCE', 'unknown', undefined, 'keep stop', 'doubtful obtain'],
 ]
 
-describe('given an exchange that failed, when its consequence is asked for', () => {
+describe('given a failed exchange, when its consequence is computed', () => {
   const consequence = (exchange: 'obtain' | 'refresh', error: TokenError, graceMs = 0) => {
     const situation = { ...SITUATION, exchange, usableMs: 60_000 }
     const { fate, next, foundInvalid } = CREDENTIAL_RULES.consequenceOf(error, situation, { ...POLICY, graceMs })
@@ -63,22 +63,15 @@ describe('given an exchange that failed, when its consequence is asked for', () 
 
   it.each<[string, TokenErrorCode, ExchangeOutcome, Said, string, string]>([
     // The last two columns: within a grace, and for reusable refresh tokens.
-    ['the answer was lost', 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown', undefined, 'doubtful retry', 'keep retry'],
-    [
-      'the service met an error',
-      'ERR_TOKEN_SERVICE_UNAVAILABLE',
-      'unknown-5xx',
-      undefined,
-      'doubtful retry',
-      'keep retry',
-    ],
-    ['the answer cannot be used', 'ERR_TOKEN_RESPONSE', 'accepted', undefined, 'doubtful retry', 'keep retry'],
+    ['the response was lost', 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown', undefined, 'doubtful retry', 'keep retry'],
+    ['the service failed', 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown-5xx', undefined, 'doubtful retry', 'keep retry'],
+    ['the response is unusable', 'ERR_TOKEN_RESPONSE', 'accepted', undefined, 'doubtful retry', 'keep retry'],
     ['the source is broken', 'ERR_TOKEN_SOURCE', 'unknown', undefined, 'doubtful stop', 'keep stop'],
-    ['it was refused', 'ERR_REFRESH_REJECTED', 'rejected', undefined, 'dead obtain invalid', 'dead obtain invalid'],
+    ['it was rejected', 'ERR_REFRESH_REJECTED', 'rejected', undefined, 'dead obtain invalid', 'dead obtain invalid'],
     ['it is unusable', 'ERR_REFRESH_REJECTED', 'rejected', 'unusable', 'dead obtain', 'dead obtain'],
     ['it was not sent', 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'not-sent', undefined, 'keep retry', 'keep retry'],
   ])(
-    'when %s and a used refresh token stays good for a while, or for ever, then it may be sent again (F158)',
+    'when %s and a used refresh token stays valid for a while, or for ever, then it may be sent again (F158)',
     (_, code, outcome, said, inGrace, reusable) => {
       const error = new TokenError(code, 'failed', { outcome, refreshToken: said })
       expect([consequence('refresh', error, 5_000), consequence('refresh', error, Infinity)]).toEqual([
@@ -96,7 +89,7 @@ describe('given an exchange that failed, when its consequence is asked for', () 
   })
 })
 
-describe('given a failed call, when the pause before the next one is drawn', () => {
+describe('given a failed request, when the pause before the next one is drawn', () => {
   it.each([
     // attempt, lowest pause, upper bound (never reached)
     [1, 250, 500],
@@ -105,7 +98,7 @@ describe('given a failed call, when the pause before the next one is drawn', () 
     [6, 8_000, 16_000],
     [7, 10_000, 20_000],
     [60, 10_000, 20_000],
-  ])('then after call %i it is at least %i ms and less than %i ms', (attempt, lowest, highest) => {
+  ])('then after request %i it is at least %i ms and less than %i ms', (attempt, lowest, highest) => {
     const pause = (random: number) => pauseMs(attempt, failure('unknown-5xx'), 0, RETRY, random)
     expect([pause(0), pause(0.5), pause(1)]).toEqual([lowest, (lowest + highest) / 2, highest])
   })
@@ -125,22 +118,22 @@ describe('given a failed call, when the pause before the next one is drawn', () 
     [299_999, 1, 300_249],
     [300_000, 1, 300_000],
   ])(
-    'then Retry-After of %i ms is a lower bound that jitter %i makes %i ms, and its ceiling is exact',
+    'then Retry-After of %i ms is a lower bound that jitter %i turns into %i ms, and its ceiling is exact',
     (retryAfterMs, random, expected) => {
       expect(pauseMs(1, failure('unknown-5xx'), retryAfterMs, RETRY, random)).toBe(expected)
     },
   )
 
-  it('then a ceiling that is just its own backoff is exact as well', () => {
+  it('then a ceiling that equals its own backoff is exact as well', () => {
     expect(pauseMs(1, failure('unknown-5xx'), 250, { ...RETRY, maxRetryAfterMs: 250 }, 1)).toBe(250)
   })
 
-  it('then a policy that believes no Retry-After keeps its own backoff', () => {
+  it('then a policy that ignores Retry-After keeps its own backoff', () => {
     expect(pauseMs(1, failure('unknown-5xx'), 0, { ...RETRY, maxRetryAfterMs: 0 }, 1)).toBe(500)
   })
 })
 
-describe('given a renewal that gave up, when its cool-down is asked for', () => {
+describe('given a failed renewal, when its cool-down is computed', () => {
   const coolDown = (
     error: TokenError,
     { failures = 1, sinceLeaseMs = 0, usableMs = 0, retryAfterMs = 0 }: Partial<Record<string, number>> = {},
@@ -157,7 +150,7 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
   })
 
   it.each([
-    // duration of the call, failures, cool-down
+    // duration of the request, failures, cool-down
     [10_000, 1, 5_000],
     [5_000, 2, 5_000],
     [4_999, 2, 5_001],
@@ -165,7 +158,7 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
     [15_001, 3, 5_000],
     [3_000, 9, 17_000],
   ])(
-    'when the call hung for %d ms, then renewal %d in a row that failed counts from there: %d ms',
+    'when the request hung for %d ms, then the cool-down after %d failed renewals in a row counts from its start: %d ms',
     (ms, failures, cool) => {
       expect(coolDown(failure('unknown'), { failures, sinceLeaseMs: ms })).toBe(cool)
     },
@@ -179,26 +172,26 @@ describe('given a renewal that gave up, when its cool-down is asked for', () => 
     [6_000, 5_000],
     [60_000, 5_000],
   ])(
-    'when the old token serves for %d ms yet, then the next probe comes a second before its end, or at its time',
+    'when the old token is valid for another %d ms, then the next probe comes a second before its expiry, or at its time',
     (usableMs, ms) => {
       expect(coolDown(failure('unknown-5xx'), { usableMs })).toBe(ms)
     },
   )
 
-  it('then rejected credentials wait a minute, however long the call took and the old token serves', () => {
+  it('then rejected credentials wait a minute, however long the request took and the old token is valid', () => {
     const rejected = failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED')
     const facts = { sinceLeaseMs: 9_000, usableMs: 9_000 }
     expect([1, 9].map((failures) => coolDown(rejected, { ...facts, failures }))).toEqual([60_000, 60_000])
     expect(coolDown(rejected, { ...facts, retryAfterMs: 60_001 })).toBe(60_001)
   })
 
-  it('then a longer Retry-After rules', () => {
+  it('then a longer Retry-After applies', () => {
     const asked = (retryAfterMs: number) => coolDown(failure('deferred'), { retryAfterMs })
     expect([4_999, 5_001].map(asked)).toEqual([5_000, 5_001])
   })
 })
 
-describe('given an exchange that failed, when it is planned what follows', () => {
+describe('given a failed exchange, when the next step is planned', () => {
   const plan = (error: TokenError, facts: Partial<Situation> = {}) =>
     planAfter(error, { ...SITUATION, ...facts }, POLICY)
   const down = failure('unknown-5xx')
@@ -214,7 +207,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     hasRetryAfter: false,
   }
 
-  it('then a call that may be repeated is, after its pause', () => {
+  it('then a request that may be repeated is repeated after its pause', () => {
     const next = { kind: 'retry', ms: 250 }
     expect(plan(down)).toEqual({ ...NOTHING, error: down, fate: 'counted', next, shared: next })
     expect(plan(down, { attempt: 3, chance: 0.5 }).next).toEqual({ kind: 'retry', ms: 1_500 })
@@ -230,7 +223,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     expect(plan(refused, { lease: lease, sinceLeaseMs: 10_000, meanwhile: undefined }).suspicion).toEqual(alone)
   })
 
-  it('then a refresh token that expired, or that a newer pair or a reset explains, is not reported', () => {
+  it('then a refresh token that expired, or that a newer token set or a reset explains, is not reported', () => {
     const lease = { presentations: 0, tokens: { ...TOKENS, refreshRemainingMs: -10_000 } }
     const newer = { contested: true, newer: 'unfit' } as const
     const explained: Partial<Situation>[] = [{ lease: lease }, { meanwhile: newer }, { halted: 'outdated' }]
@@ -238,7 +231,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     expect(plan(refused, { meanwhile: newer })).toMatchObject({ obtains: false, next: { kind: 'retry', ms: 0 } })
   })
 
-  it('then newer tokens that will do are used, and the store is told nothing more, unless the renewal is halted', () => {
+  it('then usable newer tokens are adopted, and the store is not updated again, unless the renewal is halted', () => {
     const meanwhile = { contested: true, newer: 'fit' } as const
     for (const error of [down, refused, failure('unknown')])
       for (const attempt of [1, 4])
@@ -250,61 +243,61 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     expect(plan(down, { meanwhile, halted: 'closed' }).adopts).toBe(false)
   })
 
-  /** `renew()` does not end a firm rest, because another renewal may not help, or is not wanted. */
+  /** `renew()` does not end a firm cool-down, because another renewal may not help, or is not wanted. */
   it.each<[string, TokenError, boolean]>([
     ['the service is down', down, false],
-    ['the service answers with a page', failure('unknown', 200, 'ERR_TOKEN_RESPONSE'), false],
+    ['the service responds with a page', failure('unknown', 200, 'ERR_TOKEN_RESPONSE'), false],
     ['the service asks for a pause', asking(30_001), true],
-    ['there were too many calls', failure('deferred', 429, 'ERR_THROTTLED'), true],
-    ['the credentials are refused', failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED'), true],
-    ['a person must log in', failure('rejected', undefined, 'ERR_LOGIN_REQUIRED'), true],
-  ])('when %s, then the rest is firm or not', (_, error, isFirm) => {
+    ['there were too many requests', failure('deferred', 429, 'ERR_THROTTLED'), true],
+    ['the credentials are rejected', failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED'), true],
+    ['a user must log in', failure('rejected', undefined, 'ERR_LOGIN_REQUIRED'), true],
+  ])('when %s, then the cool-down is firm or not', (_, error, isFirm) => {
     expect(plan(error, { exchange: 'obtain', attempt: 4 }).next).toMatchObject({ kind: 'cool-down', isFirm })
   })
 
   it.each<[string, TokenError, Partial<Situation>, number]>([
-    ['the last call has failed', down, { attempt: 4 }, 5_000],
-    ['the last call has failed, for the third time', down, { attempt: 4, failures: 3 }, 20_000],
-    ['no call can help', failure('rejected', 404, 'ERR_TOKEN_REQUEST'), { usableMs: 60_000 }, 5_000],
-    ['the credentials are refused', failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED'), {}, 60_000],
+    ['the last request has failed', down, { attempt: 4 }, 5_000],
+    ['the last request has failed, for the third time', down, { attempt: 4, failures: 3 }, 20_000],
+    ['no request can help', failure('rejected', 404, 'ERR_TOKEN_REQUEST'), { usableMs: 60_000 }, 5_000],
+    ['the credentials are rejected', failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED'), {}, 60_000],
     ['the service asks for more than a caller waits', asking(30_001), {}, 30_001],
-    ['the service asks for more than is believed', asking(300_001), {}, 300_000],
+    ['the service asks for more than the maximum', asking(300_001), {}, 300_000],
     [
       'a signature is wrong again',
       failure('unknown', 200, 'ERR_SIGNATURE'),
       { exchange: 'obtain', signatureFailures: 2 },
       5_000,
     ],
-    ['the last refresh was refused', refused, { attempt: 4 }, 1_000],
+    ['the last refresh was rejected', refused, { attempt: 4 }, 1_000],
     ['the last refresh was lost', failure('unknown'), { attempt: 4 }, 5_000],
-  ])('then %s, and everybody rests', (_, error, facts, ms) => {
+  ])('then %s, and all callers cool down', (_, error, facts, ms) => {
     const { code, status } = error
     const details = { ...(status !== undefined && { status }) }
-    // With toStrictEqual, because details that are not known must be absent.
+    // With toStrictEqual, because unknown details must be absent.
     const next = { kind: 'cool-down', ms, failures: facts.failures ?? 1, isFirm: expect.any(Boolean), code, ...details }
     expect(plan(error, facts).next).toStrictEqual(next)
   })
 
   it.each<[string, TokenError, Partial<Situation>]>([
-    ['one call is left', down, { attempt: 3 }],
+    ['one request is left', down, { attempt: 3 }],
     ['the service asks for as long as a caller waits', asking(30_000), {}],
     ['the service asks for more, and the credentials need not wait', asking(30_001, 'unknown'), {}],
-  ])('then %s, and nobody rests', (_, error, facts) => {
+  ])('then %s, and there is no cool-down', (_, error, facts) => {
     expect(plan(error, facts).next.kind).toBe('retry')
   })
 
-  it('then a renewal that ends with a rejected or lost refresh token leaves the credentials to the next', () => {
+  it('then a renewal that ends with a rejected or lost refresh token leaves the credentials to the next one', () => {
     for (const error of [refused, failure('unknown')]) expect(plan(error, { attempt: 4 }).obtains).toBe(true)
     for (const error of [down, failure('deferred')]) expect(plan(error, { attempt: 4 }).obtains).toBe(false)
   })
 
-  it('then only credentials that an obtain was rejected settle a suspicion', () => {
+  it('then only credentials rejected by an obtain settle a suspicion', () => {
     const wrong = failure('rejected', 401, 'ERR_CREDENTIALS_REJECTED')
     const settles = (exchange: Exchange, error: TokenError) => plan(error, { exchange }).isAccountRejected
     expect([settles('obtain', wrong), settles('refresh', wrong), settles('obtain', down)]).toEqual([true, false, false])
   })
 
-  it('then a Retry-After counts on 429 and 5xx only', () => {
+  it('then a Retry-After applies to 429 and 5xx only', () => {
     const asked = (outcome: ExchangeOutcome) => plan(asking(2_000, outcome)).hasRetryAfter
     expect((['deferred', 'unknown-5xx', 'unknown', 'rejected', 'not-sent'] as const).map(asked)).toEqual([
       true,
@@ -316,10 +309,10 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     expect(plan(asking(0)).hasRetryAfter).toBe(false)
   })
 
-  it('then the store is told at once what follows', () => {
+  it('then the store is updated with the next step at once', () => {
     const shared = (error: TokenError, facts: Partial<Situation> = {}) =>
       ([undefined, 'closed', 'outdated'] as const).map((halted) => plan(error, { ...facts, halted }).shared)
-    // A rest, and a pause that the service asks for, concern all owners. The pause between two calls is the owner's own.
+    // A cool-down, and a pause that the service asks for, concern all owners. The pause between two requests is the owner's own.
     const rest = plan(down, { attempt: 4 }).next
     expect(shared(down, { attempt: 4 })).toEqual([rest, rest, undefined])
     const asked = plan(asking(2_000)).next
@@ -329,7 +322,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
     expect(shared(refused)).toEqual([{ kind: 'retry', ms: 0 }, undefined, undefined])
   })
 
-  it('when a suspicion stops everything, then the rest has no end, and its error says what helps', () => {
+  it('when a suspicion stops everything, then the cool-down has no end, and its error states the remedy', () => {
     const rejected = new TokenError('ERR_REFRESH_REJECTED', 'failed', { status: 401, serviceCode: '2007' })
     const stop = { ...POLICY, onSuspicious: 'stop' } as const
     const { error, next, shared } = planAfter(rejected, { ...SITUATION, failures: 3 }, stop)
@@ -340,7 +333,7 @@ describe('given an exchange that failed, when it is planned what follows', () =>
   })
 })
 
-describe('given a token that arrived expired, when it is planned what follows', () => {
+describe('given a token that arrived expired, when the next step is planned', () => {
   const late = new TokenError('ERR_TOKEN_RESPONSE', 'late')
 
   it.each([
@@ -348,14 +341,14 @@ describe('given a token that arrived expired, when it is planned what follows', 
     [3, 1, { kind: 'retry', ms: 1_000 }],
     [4, 1, { kind: 'cool-down', ms: 5_000, failures: 1, isFirm: false, code: 'ERR_TOKEN_RESPONSE' }],
     [4, 2, { kind: 'cool-down', ms: 10_000, failures: 2, isFirm: false, code: 'ERR_TOKEN_RESPONSE' }],
-  ])('then after call %d, with renewal %d in a row that failed, it is %j', (attempt, failures, next) => {
+  ])('then after request %d, in failed renewal %d in a row, it is %j', (attempt, failures, next) => {
     const nothing = { adopts: false, obtains: false, isSpent: false, isAccountRejected: false, hasRetryAfter: false }
     const known = { ...nothing, error: late, fate: 'keep', shared: undefined }
     expect(planAfterLateArrival(late, { ...SITUATION, attempt, failures })).toEqual({ ...known, next })
   })
 })
 
-describe('given a granted claim, when it is asked whether its refresh token may be presented', () => {
+describe('given a granted lease, when it is decided whether to present its refresh token', () => {
   const tokens = { version: 5, accessToken: 'a', accessLifetimeMs: 1, accessRemainingMs: 0, refreshToken: 'r' }
   const EMPTY: Lease = {
     kind: 'granted',
@@ -374,9 +367,9 @@ describe('given a granted claim, when it is asked whether its refresh token may 
     ['it is retired', { ...CLAIM, presentable: false }, FRESH, 0, false],
     ['the credentials are due', CLAIM, { mustObtain: true }, 0, false],
     ['a millisecond is left of it', { ...CLAIM, tokens: { ...tokens, refreshRemainingMs: 1 } }, FRESH, 0, true],
-    ['it has ended', { ...CLAIM, tokens: { ...tokens, refreshRemainingMs: 0 } }, FRESH, 0, false],
-    ['it met a 5xx while the old token serves', { ...CLAIM, presentations: 2 }, FRESH, 1, true],
-    ['it met a 5xx, and nobody is served', { ...CLAIM, presentations: 1 }, FRESH, 0, false],
+    ['it has expired', { ...CLAIM, tokens: { ...tokens, refreshRemainingMs: 0 } }, FRESH, 0, false],
+    ['it met a 5xx while the old token is valid', { ...CLAIM, presentations: 2 }, FRESH, 1, true],
+    ['it met a 5xx, and no token is valid', { ...CLAIM, presentations: 1 }, FRESH, 0, false],
     ['it met a third 5xx', { ...CLAIM, presentations: 3 }, FRESH, 1, false],
   ])('when %s', (_, lease, known, usableMs, isPresented) => {
     const state = { mustObtain: false, isForced: false, failures: 1, ...known, usableMs }
@@ -384,12 +377,12 @@ describe('given a granted claim, when it is asked whether its refresh token may 
   })
 })
 
-describe('given a rest that another owner began, when a caller meets it (F224)', () => {
+describe('given a cool-down that another owner began, when a caller meets it (F224)', () => {
   const resting = { kind: 'cool-down', ms: 5_000, failures: 1, isFirm: false } as const
   const login = new LoginWatch(new Events(manualClock()), false, false)
   const knowing = { login, settings: { store: memoryStore() as OpenableStore } }
 
-  it('then the error says what that owner met, and the response of the service', () => {
+  it('then the error states what that owner met, and the response of the service', () => {
     const met = (status?: number) =>
       coolingError({ ...resting, code: 'ERR_THROTTLED', ...(status !== undefined && { status }) }, knowing)
     const message = 'Another owner of this account failed to renew: the service throttles token requests'
@@ -397,7 +390,7 @@ describe('given a rest that another owner began, when a caller meets it (F224)',
     expect(met(429)).toMatchObject({ status: 429, message: `${message} (the service responded with 429)` })
   })
 
-  it('then a login that has ended says why', () => {
+  it('then a login that has ended has its reason', () => {
     const ended = { ...resting, code: 'ERR_LOGIN_REQUIRED' } as const
     expect(coolingError({ ...ended, loginReason: 'expired' }, knowing).message).toBe(
       'A login is required (expired: the login has expired): call adopt() with its tokens',
@@ -406,12 +399,12 @@ describe('given a rest that another owner began, when a caller meets it (F224)',
   })
 })
 
-describe('given a refresh endpoint that is gone, when it is planned what follows (F229)', () => {
+describe('given a refresh endpoint that is gone, when the next step is planned (F229)', () => {
   const gone = failure('rejected', 404, 'ERR_TOKEN_REQUEST')
   const after = (error: TokenError, facts: Partial<Situation> = {}) =>
     planAfter(error, { ...SITUATION, ...facts }, POLICY)
 
-  it('then the credentials follow at once if no access token serves, also in a probe of one call', () => {
+  it('then the credentials follow at once if no access token is valid, even in a probe of one request', () => {
     for (const maxAttempts of [4, 1])
       expect(after(gone, { maxAttempts })).toMatchObject({
         fate: 'keep',
@@ -421,14 +414,14 @@ describe('given a refresh endpoint that is gone, when it is planned what follows
     expect(after(gone, { attempt: 4 }).next).toMatchObject({ kind: 'cool-down', ms: 5_000 })
   })
 
-  it('then the manager rests until the access token no longer serves, and no longer', () => {
+  it('then the manager cools down until the access token expires, and no longer', () => {
     expect(after(gone, { usableMs: 60_000 })).toMatchObject({ obtains: false, next: { kind: 'cool-down', ms: 5_000 } })
     expect(after(gone, { usableMs: 1_500 }).next).toMatchObject({ ms: 1_500 })
     const down = failure('unknown-5xx')
     expect(after(down, { usableMs: 1_500, attempt: 4 }).next).toMatchObject({ ms: 5_000 })
   })
 
-  it('then a call that was never sent is none that was rejected', () => {
+  it('then a request that was never sent does not count as rejected', () => {
     expect(after(failure('not-sent', undefined, 'ERR_TOKEN_REQUEST'))).toMatchObject({ obtains: false })
     expect(after(failure('rejected', 400, 'ERR_CREDENTIALS_REJECTED'))).toMatchObject({ obtains: false })
   })

@@ -14,7 +14,7 @@ describe('given tokens of 60 s', () => {
     expect(source.calls).toHaveLength(1)
   })
 
-  it('when one is due, then a peek gives it and renews behind the request (F20)', async () => {
+  it('when one is due, then a peek returns it and renews in the background (F20)', async () => {
     const { clock, source, tokens, told } = manage(new ScriptedSource(), { renewal: { keepWarm: 'never' } })
     await tokens.getAccessToken()
     await clock.advance(44_999)
@@ -26,7 +26,7 @@ describe('given tokens of 60 s', () => {
     expect(told.renewed.map((event) => event.because)).toEqual(['cold', 'due'])
   })
 
-  it('when jitter is drawn, then renewal comes that much earlier', async () => {
+  it('when jitter is drawn, then renewal is earlier by that much', async () => {
     const { clock, tokens } = manage(new ScriptedSource(), { random: () => 0.5, renewal: { keepWarm: 'never' } })
     await tokens.getAccessToken()
     await clock.advance(60_000 - 16_501)
@@ -35,7 +35,7 @@ describe('given tokens of 60 s', () => {
     expect(tokens.status().phase).toBe('due')
   })
 
-  it('when one is used, then a timer renews it without anybody asking; an idle one lapses', async () => {
+  it('when one is used, then a timer renews it without a caller; an unused one lapses', async () => {
     const { clock, source, tokens } = manage()
     await tokens.getAccessToken()
     await clock.advance(44_999)
@@ -49,14 +49,14 @@ describe('given tokens of 60 s', () => {
   it.each([
     ['always', 80],
     ['never', 1],
-  ] as const)('when keepWarm is %s, then an idle hour costs %i calls', async (keepWarm, calls) => {
+  ] as const)('when keepWarm is %s, then an idle hour costs %i requests', async (keepWarm, calls) => {
     const { clock, source, tokens } = manage(new ScriptedSource(), { renewal: { keepWarm } })
     await tokens.getAccessToken()
     await clock.advance(3_600_000 - 1)
     expect(source.calls).toHaveLength(calls)
   })
 
-  it('when the exchange is slow, then the lifetime counts from the moment the request was sent (F19)', async () => {
+  it('when the exchange is slow, then the lifetime counts from the time of the request (F19)', async () => {
     const { clock, tokens } = manage(new ScriptedSource({ takesMs: 5_000 }))
     const waiting = tokens.getAccessToken()
     await clock.advance(5_000)
@@ -65,7 +65,7 @@ describe('given tokens of 60 s', () => {
   })
 })
 
-it('given windows that are no whole milliseconds, when a token is due, then its timer does not spin', async () => {
+it('given windows of fractional milliseconds, when a token is due, then its timer does not spin', async () => {
   const clock = watchedClock()
   const { source, tokens } = manage(new ScriptedSource({ lifetimeMs: 60_000.1 }), { random: () => 1 / 3 }, clock)
   await tokens.getAccessToken()
@@ -89,7 +89,7 @@ describe('given a 30-day token (F6)', () => {
     expect(Math.max(...clock.delays)).toBeLessThan(2 ** 31)
   })
 
-  it('when it is got, then it counts as one of 24 hours', async () => {
+  it('when it is obtained, then it counts as a token of 24 hours', async () => {
     const { clock, tokens } = manage(new ScriptedSource({ lifetimeMs: MONTH_MS }))
     await tokens.getAccessToken()
     expect(tokens.status().accessExpiresAt).toBe(clock.wallNow() + 24 * 3_600_000)
@@ -97,7 +97,7 @@ describe('given a 30-day token (F6)', () => {
 })
 
 describe('given tokens that live less than a request takes', () => {
-  it('when a hundred callers wait for one of 500 ms, then all get it, and calls stay a second apart (F18)', async () => {
+  it('when a hundred callers wait for one of 500 ms, then all get it, and requests stay a second apart (F18)', async () => {
     const { clock, source, tokens } = manage(new ScriptedSource({ lifetimeMs: 500 }), {
       renewal: { keepWarm: 'always' },
     })
@@ -109,7 +109,7 @@ describe('given tokens that live less than a request takes', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1_000)
   })
 
-  it('when each has expired by the time it is asked for, then calls stay a second apart', async () => {
+  it('when each has expired before it is requested, then requests stay a second apart', async () => {
     const { clock, source, tokens } = manage(new ScriptedSource({ lifetimeMs: 500 }), {
       renewal: { keepWarm: 'never' },
     })
@@ -120,7 +120,7 @@ describe('given tokens that live less than a request takes', () => {
     expect(source.calls.map(({ at }) => at - source.calls[0]!.at)).toEqual([0, 1_000, 2_000, 3_000, 4_000, 5_000])
   })
 
-  it('when each has expired on arrival, then calls stay a second apart, and end in a cool-down', async () => {
+  it('when each has expired on arrival, then requests stay a second apart, and end in a cool-down', async () => {
     const { clock, source, tokens } = manage(new ScriptedSource({ lifetimeMs: 500, takesMs: 500 }))
     const waiting = expect(tokens.getAccessToken()).rejects.toMatchObject({ code: 'ERR_TOKEN_RESPONSE' })
     await clock.advance(5_000)
@@ -143,7 +143,7 @@ describe('given a clock that jumps', () => {
     ['two hours back', -7_200_000, 1],
     ['a second ahead', 1_000, 1],
   ])(
-    'when the wall clock steps %s (%i ms), then there are %i calls until it is due (F10, F11)',
+    'when the wall clock jumps %s (%i ms), then there are %i requests until it is due (F10, F11)',
     async (_, byMs, calls) => {
       const { clock, source, tokens, told } = await holding()
       clock.stepWall(byMs)
@@ -156,7 +156,7 @@ describe('given a clock that jumps', () => {
     },
   )
 
-  it('when the wall clock is set back by an hour, then the token ends when it would have ended (F11)', async () => {
+  it('when the wall clock is set back by an hour, then the token expires when it would have expired (F11)', async () => {
     const { clock, tokens } = await holding()
     clock.stepWall(-3_600_000)
     await clock.advance(46_999)
@@ -170,7 +170,7 @@ describe('given a clock that jumps', () => {
     [46_999, 'access-1'],
     [47_000, undefined],
     [3_600_000, undefined],
-  ])('when the machine slept for %i ms, then a request that will not wait is given %s (F12)', async (ms, served) => {
+  ])('when the machine slept for %i ms, then a caller that does not wait gets %s (F12)', async (ms, served) => {
     const { clock, source, tokens } = manage()
     await tokens.getAccessToken()
     await clock.advance(10_000)
@@ -181,12 +181,12 @@ describe('given a clock that jumps', () => {
     expect(source.calls).toHaveLength(2)
   })
 
-  /** The machine sleeps during a pause, or during the cool-down after four calls. */
+  /** The machine sleeps during a pause, or during the cool-down after four requests. */
   it.each([
     ['a retry', 1, 250],
     ['a cool-down', 4, 5_000],
   ])(
-    'when the machine sleeps before %s, then a hundred who wake with it cost one call (F21)',
+    'when the machine sleeps before %s, then a hundred callers after it cost one request (F21)',
     async (_, failures, ms) => {
       const source = new ScriptedSource({ pairs: true })
       const { clock, tokens } = manage(source)
@@ -202,17 +202,17 @@ describe('given a clock that jumps', () => {
       await clock.advance(1)
       const late = await Promise.all(ask())
       expect(new Set(late)).toEqual(new Set(['access-2']))
-      // In a pause, callers who can wait do wait. In a cool-down, all callers learn at once when it ends.
+      // In a pause, callers who can wait do so. In a cool-down, all callers are rejected at once with its end.
       const early = await Promise.all(awake)
       if (failures === 1) expect(new Set(early)).toEqual(new Set(['access-2']))
       else expect(early[0]).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', retryable: true })
       await clock.advance(40_000)
-      // After a 5xx, the manager presents the refresh token again only while the access token lives.
+      // After a 5xx, the manager presents the refresh token again only while the access token is valid.
       expect(source.calls.slice(1 + failures).map(({ kind }) => kind)).toEqual(['obtain'])
     },
   )
 
-  it('when the clock is set back during an exchange, then the token is good all the same', async () => {
+  it('when the clock is set back during an exchange, then the token is valid anyway', async () => {
     const clock = manualClock()
     const source = new ScriptedSource()
     const { tokens } = manage(source, {}, clock)
@@ -226,7 +226,7 @@ describe('given a clock that jumps', () => {
     expect(tokens.status()).toMatchObject({ phase: 'fresh', accessExpiresAt: clock.wallNow() + 60_000 })
   })
 
-  it('when the process sleeps with an idle token, then waking costs nothing', async () => {
+  it('when the process sleeps with an unused token, then waking costs nothing', async () => {
     const { clock, source, tokens } = manage()
     await tokens.getAccessToken()
     clock.stepWall(3_600_000)

@@ -3,7 +3,7 @@ import { failing, held, manage, outcome, ScriptedSource } from '../support/manag
 import { settle } from '../support/watched-clock.ts'
 
 describe('given an API that rejects the token', () => {
-  it('when it is replaced, then a different one comes, by one renewal for all who ask', async () => {
+  it('when it is replaced, then a different one is returned, by one renewal for all callers', async () => {
     const { source, tokens, told } = manage()
     const refused = await tokens.getAccessToken()
     const replaced = await Promise.all(Array.from({ length: 20 }, () => tokens.replaceAccessToken(refused)))
@@ -11,7 +11,7 @@ describe('given an API that rejects the token', () => {
     expect(told.renewed.at(-1)).toMatchObject({ because: 'refused' })
   })
 
-  it('when a late 401 comes for a token that was replaced since, then it costs no call (P9)', async () => {
+  it('when a late 401 arrives for a token that was already replaced, then it costs no request (P9)', async () => {
     const { source, tokens } = manage()
     const refused = await tokens.getAccessToken()
     await tokens.renew()
@@ -20,7 +20,7 @@ describe('given an API that rejects the token', () => {
   })
 
   it.each(['Bearer access-1', 'bearer access-1', 'DPoP access-1'])(
-    'when the text of the header %s is given, then an error says so, because the rejected token would come again',
+    'when the text of the header %s is given, then an error reports it, because the rejected token would come back',
     async (header) => {
       const { source, tokens } = manage()
       await tokens.getAccessToken()
@@ -31,7 +31,7 @@ describe('given an API that rejects the token', () => {
     },
   )
 
-  it('when there is no token at all, then one is got', async () => {
+  it('when there is no token at all, then one is obtained', async () => {
     const { tokens } = manage()
     expect(await tokens.replaceAccessToken('of an earlier life')).toBe('access-1')
   })
@@ -55,7 +55,7 @@ describe('given an API that rejects the token', () => {
     expect(source.calls).toHaveLength(3)
   })
 
-  it('when the forced renewal failed, then its rest keeps the next one apart, and not a tenth of the lifetime', async () => {
+  it('when the forced renewal failed, then the next one waits for its cool-down, and not for a tenth of the lifetime', async () => {
     const { clock, source, tokens } = manage(new ScriptedSource({ lifetimeMs: 3_600_000 }), {
       retry: { maxAttempts: 1 },
     })
@@ -67,7 +67,7 @@ describe('given an API that rejects the token', () => {
     expect(await tokens.replaceAccessToken(refused)).toBe('access-2')
   })
 
-  it('when a token is rejected right after a renewal that nobody forced, then it is replaced', async () => {
+  it('when a token is rejected right after a renewal that was not forced, then it is replaced', async () => {
     const { tokens } = manage()
     await tokens.renew()
     expect(await tokens.replaceAccessToken('access-1')).toBe('access-2')
@@ -85,7 +85,7 @@ describe('given an API that rejects the token', () => {
     expect(source.calls).toHaveLength(3)
   })
 
-  it('when the rejected token has expired anyway, then no gap stands in the way', async () => {
+  it('when the rejected token has expired anyway, then the gap does not apply', async () => {
     const { clock, tokens } = manage(new ScriptedSource(), { renewal: { hardSkewMs: 15_000, keepWarm: 'never' } })
     await tokens.getAccessToken()
     await clock.advance(44_000)
@@ -94,7 +94,7 @@ describe('given an API that rejects the token', () => {
     expect(await tokens.replaceAccessToken(second)).toBe('access-3')
   })
 
-  it('when the renewal fails, then so does the replacement, though the rejected token lives', async () => {
+  it('when the renewal fails, then so does the replacement, although the rejected token has not expired', async () => {
     const { source, tokens } = manage()
     const refused = await tokens.getAccessToken()
     source.script.push(failing(400))
@@ -104,14 +104,14 @@ describe('given an API that rejects the token', () => {
     expect(source.calls).toHaveLength(2)
   })
 
-  it('when the service issues the same token again, then that is no replacement', async () => {
+  it('when the service issues the same token again, then that is not a replacement', async () => {
     const { source, tokens } = manage()
     const refused = await tokens.getAccessToken()
     source.script.push(() => source.grant({ accessToken: refused }))
     expect(await outcome(tokens.replaceAccessToken(refused))).toMatchObject({ code: 'ERR_TOKEN_RESPONSE' })
   })
 
-  it('when it rejects every token for ten seconds, then at most six are got', async () => {
+  it('when it rejects every token for ten seconds, then at most six are obtained', async () => {
     const { clock, source, tokens } = manage()
     let surfaced = 0
     for (let call = 0; call < 1_000; call += 1) {
@@ -125,7 +125,7 @@ describe('given an API that rejects the token', () => {
   })
 })
 
-describe('given the user’s own wish', () => {
+describe('given a renewal that the user requests', () => {
   it('when renew is called, then it renews, however fresh the token and however often', async () => {
     const { source, tokens, told } = manage()
     await tokens.renew()
@@ -141,7 +141,7 @@ describe('given the user’s own wish', () => {
     expect(source.calls).toHaveLength(1)
   })
 
-  it('when it fails, then it rejects, though the old token lives on', async () => {
+  it('when it fails, then it rejects, although the old token is still valid', async () => {
     const { source, tokens } = manage()
     await tokens.getAccessToken()
     source.script.push(failing(404))

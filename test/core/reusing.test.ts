@@ -14,10 +14,10 @@ async function holdingPair(terms: Pick<TokenSource, 'refreshTokens' | 'reuseGrac
   return managed
 }
 
-describe('given refresh tokens that stay good when they are used', () => {
+describe('given refresh tokens that stay valid when they are used', () => {
   const reusable = () => holdingPair({ refreshTokens: 'reusable' })
 
-  it('when an answer brings no refresh token, then the old one stays, and ends when it would have (F158)', async () => {
+  it('when a response has no refresh token, then the old one stays, with its expiry (F158)', async () => {
     const { clock, source, tokens, told } = await reusable()
     const bare = () => source.grant({ refreshToken: undefined } as never)
     source.script.push(bare, bare)
@@ -30,14 +30,14 @@ describe('given refresh tokens that stay good when they are used', () => {
     expect(end).toBe(clock.wallNow() - 30_000 + 3_600_000)
   })
 
-  it('when an answer brings another refresh token, then that one is used', async () => {
+  it('when a response has another refresh token, then that one is used', async () => {
     const { source, tokens } = await reusable()
     await tokens.renew()
     await tokens.renew()
     expect(presented(source)).toEqual(['obtain', 'refresh-1', 'refresh-2'])
   })
 
-  it('when an obtain brings none, then that of an earlier session is not carried over', async () => {
+  it('when an obtain returns none, then the one of an earlier session is not carried over', async () => {
     const { source, tokens } = await reusable()
     source.script.push(failing(400), () => source.grant({ refreshToken: undefined } as never))
     await tokens.renew()
@@ -45,7 +45,7 @@ describe('given refresh tokens that stay good when they are used', () => {
     expect(presented(source)).toEqual(['obtain', 'refresh-1', 'obtain'])
   })
 
-  it('when answers are lost, or the service fails, then it is sent again', async () => {
+  it('when responses are lost, or the service fails, then it is sent again', async () => {
     const { clock, source, tokens } = await reusable()
     source.script.push(lost, failing(503), lost)
     const renewed = tokens.renew()
@@ -80,7 +80,7 @@ describe('given refresh tokens that stay good when they are used', () => {
 describe('given a service that accepts a used refresh token for a while', () => {
   const graceful = () => holdingPair({ reuseGraceMs: 5_000 })
 
-  it('when an answer is lost, then it is sent again within that time', async () => {
+  it('when a response is lost, then it is sent again within that time', async () => {
     const { clock, source, tokens, told } = await graceful()
     source.script.push(lost)
     const renewed = tokens.renew()
@@ -89,7 +89,7 @@ describe('given a service that accepts a used refresh token for a while', () => 
     expect([presented(source), told.suspicious]).toEqual([['obtain', 'refresh-1', 'refresh-1'], []])
   })
 
-  it('when the answers are lost for longer, then the credentials follow', async () => {
+  it('when the responses are lost for longer, then the credentials follow', async () => {
     const { clock, source, tokens } = await graceful()
     source.takesMs = 2_000
     source.script.push(lost, lost, lost)
@@ -99,7 +99,7 @@ describe('given a service that accepts a used refresh token for a while', () => 
     expect(presented(source)).toEqual(['obtain', 'refresh-1', 'refresh-1', 'refresh-1', 'obtain'])
   })
 
-  it('when the service fails after the access token has ended, then it is sent again within that time', async () => {
+  it('when the service fails after the access token has expired, then it is sent again within that time', async () => {
     const { clock, source, tokens } = await graceful()
     await tokens.adopt({ accessToken: 'adopted', accessLifetimeMs: 5_000, refreshToken: 'refresh-1' })
     await clock.advance(5_000)
@@ -119,7 +119,7 @@ describe('given a service that accepts a used refresh token for a while', () => 
     expect(presented(source)).toEqual(['obtain', 'refresh-1', 'refresh-1'])
   })
 
-  it('when it is rejected after a lost answer, then our own lost answer explains it', async () => {
+  it('when it is rejected after a lost response, then that lost response explains it', async () => {
     const { clock, source, tokens, told } = await graceful()
     source.script.push(lost, failing(401))
     const renewed = tokens.renew()
@@ -136,12 +136,12 @@ describe('given a service that accepts a used refresh token for a while', () => 
   })
 })
 
-describe('given wrong words about refresh tokens', () => {
+describe('given an invalid policy for refresh tokens', () => {
   it.each([
     [{ refreshTokens: 'rotating' }, /source\.refreshTokens must be one of 'single-use', 'reusable'/],
     [{ reuseGraceMs: -1 }, /source\.reuseGraceMs/],
     [{ reuseGraceMs: '5' }, /source\.reuseGraceMs/],
-  ])('when %j is given, then it is refused', async (terms, message) => {
+  ])('when %j is given, then it is rejected', async (terms, message) => {
     await expect(outcome(holdingPair(terms as never))).resolves.toMatchObject({
       message: expect.stringMatching(message),
     })

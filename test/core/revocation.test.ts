@@ -6,7 +6,7 @@ import { settle } from '../support/watched-clock.ts'
 
 type Given = Parameters<NonNullable<TokenSource['revoke']>>[0]
 
-/** Only a user can obtain its tokens. What is asked of `revoke` is answered by the next entry of `answers`; without one the service confirms. */
+/** Only a user can obtain its tokens. `revoke` responds with the next entry of `answers`, or confirms if there is none. */
 class RevokingSource extends ScriptedSource {
   readonly login = person
   readonly asked: { readonly token: string | undefined; readonly at: number }[] = []
@@ -46,7 +46,7 @@ const away = failsWith('ERR_TOKEN_SERVICE_UNAVAILABLE', { outcome: 'unknown-5xx'
 const askedFor = ({ source }: World) => source.asked.map(({ token }) => token)
 const anomalies = ({ told }: World) => told.anomaly.map(({ kind }) => kind)
 
-/** Logs out, and lets the time pass that this takes. */
+/** Logs out, and advances the clock until the logout has ended. */
 async function loggedOut({ tokens, clock }: World, ms = 10_000) {
   const ended = tokens.logout()
   await clock.advance(ms)
@@ -60,8 +60,8 @@ describe('given a revocation that fails (F279)', () => {
     ['a reset', failsWith('ERR_TOKEN_SERVICE_UNAVAILABLE', { outcome: 'unknown' })],
     ['no connection', failsWith('ERR_TOKEN_SERVICE_UNAVAILABLE', { outcome: 'not-sent' })],
     ['an error of fetch', () => Promise.reject(new TypeError('fetch failed'))],
-    ['an error that nobody knows', () => Promise.reject(new Error('down'))],
-  ])('when it meets %s twice, then the third try revokes', async (_, answer) => {
+    ['an unknown error', () => Promise.reject(new Error('down'))],
+  ])('when it meets %s twice, then the third attempt revokes', async (_, answer) => {
     const world = start()
     await world.tokens.adopt(login('alice'))
     world.source.answers.push(answer, answer)
@@ -70,7 +70,7 @@ describe('given a revocation that fails (F279)', () => {
     expect(world.told.anomaly).toEqual([])
   })
 
-  it('when it fails, then the pauses grow as those of a renewal', async () => {
+  it('when it fails, then the pauses grow like those of a renewal', async () => {
     const world = start()
     await world.tokens.adopt(login('alice'))
     world.source.answers.push(away, away)
@@ -83,15 +83,18 @@ describe('given a revocation that fails (F279)', () => {
     ['fits', 4_000, [4_000, 8_000]],
     ['does not fit twice', 5_000, [5_000]],
     ['does not fit', 10_000, []],
-  ])('when Retry-After %s into exchangeTimeoutMs, then no try comes before it, or later', async (_, ms, tries) => {
-    const world = start()
-    await world.tokens.adopt(login('alice'))
-    const answer = failsWith('ERR_THROTTLED', { status: 429, retryAfterMs: ms })
-    world.source.answers.push(answer, answer, answer)
-    expect(await loggedOut(world)).toEqual({ revoked: false, reason: 'unavailable' })
-    const [first = NaN, ...later] = world.source.asked.map(({ at }) => at)
-    expect(later.map((at) => at - first)).toEqual(tries)
-  })
+  ])(
+    'when Retry-After %s into exchangeTimeoutMs, then no attempt is made before it, or later',
+    async (_, ms, tries) => {
+      const world = start()
+      await world.tokens.adopt(login('alice'))
+      const answer = failsWith('ERR_THROTTLED', { status: 429, retryAfterMs: ms })
+      world.source.answers.push(answer, answer, answer)
+      expect(await loggedOut(world)).toEqual({ revoked: false, reason: 'unavailable' })
+      const [first = NaN, ...later] = world.source.asked.map(({ at }) => at)
+      expect(later.map((at) => at - first)).toEqual(tries)
+    },
+  )
 
   it('when the process has nothing else to do, then a pause keeps it alive', async () => {
     const world = start({ renewal: { keepWarm: 'never' } })
@@ -107,7 +110,7 @@ describe('given a revocation that fails (F279)', () => {
     expect(holds).toEqual([true])
   })
 
-  it('when it fails three times, then one anomaly says so without a secret, and the next logout tries again', async () => {
+  it('when it fails three times, then one anomaly reports it without a secret, and the next logout tries again', async () => {
     const world = start()
     await world.tokens.adopt(login('alice'))
     world.source.answers.push(away, away, away)
@@ -119,7 +122,7 @@ describe('given a revocation that fails (F279)', () => {
     expect(askedFor(world)).toHaveLength(4)
   })
 
-  it('when another login ends, then what is left is revoked together with it', async () => {
+  it('when another login ends, then the unrevoked tokens are revoked with it', async () => {
     const world = start()
     await world.tokens.adopt(login('alice'))
     world.source.answers.push(away, away, away)
@@ -129,7 +132,7 @@ describe('given a revocation that fails (F279)', () => {
     expect(askedFor(world).slice(3)).toEqual(['alice-refresh', 'bob-refresh'])
   })
 
-  it('when the service is away for many logouts, then the last eight are kept', async () => {
+  it('when the service is unavailable for many logouts, then the last eight are kept', async () => {
     const world = start()
     for (let n = 1; n <= 10; n += 1) {
       await world.tokens.adopt(login(`login-${n}`))
@@ -144,17 +147,17 @@ describe('given a revocation that fails (F279)', () => {
 })
 
 describe('given a logout that revokes nothing (F280)', () => {
-  it('when nobody has logged in, then the reason is that, and no anomaly tells of it', async () => {
+  it('when no user has logged in, then that is the reason, and there is no anomaly', async () => {
     const world = start()
     expect(await world.tokens.logout()).toEqual({ revoked: false, reason: 'nothing' })
     expect(world.told.anomaly).toEqual([])
   })
 
   it.each<[string, string, (given: Given) => unknown, string]>([
-    ['the client is refused', 'refused', failsWith('ERR_CREDENTIALS_REJECTED', { status: 401 }), 'ERR_CREDENTIALS'],
-    ['an answer is 404', 'refused', throws(new Response('', { status: 404 })), '404'],
+    ['the client is rejected', 'refused', failsWith('ERR_CREDENTIALS_REJECTED', { status: 401 }), 'ERR_CREDENTIALS'],
+    ['the response is 404', 'refused', throws(new Response('', { status: 404 })), '404'],
     [
-      'the source knows no address for these tokens',
+      'the source has no address for these tokens',
       'no-endpoint',
       failsWith('ERR_TOKEN_REQUEST', { outcome: 'not-sent', revocation: 'no-endpoint' }),
       'ERR_TOKEN_REQUEST',
@@ -166,7 +169,7 @@ describe('given a logout that revokes nothing (F280)', () => {
       'is broken',
     ],
     ['revoke throws nothing', 'unavailable', throws(undefined), 'source failed'],
-    ['revoke throws a text with a secret', 'unavailable', throws('alice-refresh'), 'source failed'],
+    ['revoke throws a string with a secret', 'unavailable', throws('alice-refresh'), 'source failed'],
   ])('when %s, then the reason is %s (%s)', async (_, reason, answer, message) => {
     const world = start()
     await world.tokens.adopt(login('alice'))
@@ -176,14 +179,14 @@ describe('given a logout that revokes nothing (F280)', () => {
     expect(world.told.anomaly[0]?.message).not.toContain('alice-refresh')
     world.source.answers.length = 0
     const count = world.source.asked.length
-    // Nothing ends a rejection or a bug but a change.
+    // A rejection or a bug stays until something changes.
     expect(count).toBe(message.includes('failed') ? 3 : 1)
     const isKept = reason === 'unavailable'
     expect(await loggedOut(world)).toEqual(isKept ? { revoked: true } : { revoked: false, reason: 'nothing' })
     expect(world.source.asked.length - count).toBe(isKept ? 1 : 0)
   })
 
-  it('when revoke throws before it returns, then the logout answers all the same', async () => {
+  it('when revoke throws before it returns, then the logout resolves anyway', async () => {
     const world = start()
     await world.tokens.adopt(login('alice'))
     world.source.revoke = () => failsWith('ERR_CREDENTIALS_REJECTED')()
@@ -191,7 +194,7 @@ describe('given a logout that revokes nothing (F280)', () => {
   })
 
   it.each([true, false])(
-    'when the source has no revoke (with a login: %p), then the reason says so',
+    'when the source has no revoke (with a login: %p), then the reason states it',
     async (hasLogin) => {
       const world = start()
       Object.assign(world.source, { revoke: undefined, login: hasLogin ? person : undefined })
@@ -202,7 +205,7 @@ describe('given a logout that revokes nothing (F280)', () => {
     },
   )
 
-  it('when nobody listens, then the process warns', async () => {
+  it('when there is no listener, then the process emits a warning', async () => {
     const warnings: string[] = []
     const emitWarning = process.emitWarning.bind(process)
     process.emitWarning = (warning: string | Error) => void warnings.push(String(warning))
@@ -214,17 +217,17 @@ describe('given a logout that revokes nothing (F280)', () => {
   })
 })
 
-describe('given the login of one person, and adopt() of another login (F281)', () => {
+describe('given the login of one user, and adopt() of another login (F281)', () => {
   const adopting = async (world: World, grant: object) => {
     await world.tokens.adopt(grant)
     await settle()
   }
   it.each([
-    ['another known person', 'alice', 'bob', ['alice-refresh']],
-    ['the same person', 'alice', 'alice', []],
-    ['a person whom nobody knows', 'alice', undefined, []],
-    ['a known person over one whom nobody knows', undefined, 'bob', []],
-  ])('when it is that of %s, then what it replaces is revoked, or left alone', async (_, first, second, revoked) => {
+    ['another known user', 'alice', 'bob', ['alice-refresh']],
+    ['the same user', 'alice', 'alice', []],
+    ['an unknown user', 'alice', undefined, []],
+    ['a known user over an unknown one', undefined, 'bob', []],
+  ])('when it is that of %s, then the replaced login is revoked, or left alone', async (_, first, second, revoked) => {
     for (const store of [undefined, memoryStore()]) {
       const world = start(store && { store })
       await adopting(world, login('alice', first))
@@ -233,14 +236,14 @@ describe('given the login of one person, and adopt() of another login (F281)', (
     }
   })
 
-  it('when three users log in within one turn, then each gives way to the next', async () => {
+  it('when three users log in within one turn, then each replaces the one before', async () => {
     const world = start()
     await Promise.all(['alice', 'bob', 'bob', 'carol'].map((name) => world.tokens.adopt(login(name, name))))
     await settle()
     expect(askedFor(world)).toEqual(['alice-refresh', 'bob-refresh'])
   })
 
-  /** Alice's renewal waits for its answer until `late.open()`. */
+  /** Alice's renewal waits for its response until `late.open()`. */
   const inExchange = async () => {
     const world = start()
     await world.tokens.adopt(login('alice', 'alice'))
@@ -251,7 +254,7 @@ describe('given the login of one person, and adopt() of another login (F281)', (
     return { world, late }
   }
 
-  it('when an exchange is in flight, then what it brings is revoked', async () => {
+  it('when an exchange is in flight, then its tokens are revoked', async () => {
     const { world, late } = await inExchange()
     await adopting(world, login('bob', 'bob'))
     expect(askedFor(world)).toEqual([])
@@ -260,7 +263,7 @@ describe('given the login of one person, and adopt() of another login (F281)', (
     expect([askedFor(world), world.tokens.peekAccessToken()]).toEqual([['refresh-1'], 'bob'])
   })
 
-  it('when the same user has logged in again meanwhile, then the tokens of that login are revoked', async () => {
+  it('when the same user has logged in again, then the tokens of that login are revoked', async () => {
     const { world, late } = await inExchange()
     await adopting(world, login('alice-2', 'alice'))
     late.open()
@@ -283,7 +286,7 @@ describe('given the login of one person, and adopt() of another login (F281)', (
     expect(askedFor(here)).toEqual([there.source.calls.length > 0 ? 'refresh-1' : 'alice-refresh'])
   })
 
-  it('when this process has not seen the login of the store, then that is revoked, too', async () => {
+  it('when this process has not seen the login of the store, then that login is revoked too', async () => {
     const store = memoryStore()
     const there = start({ store })
     await there.tokens.adopt(login('alice', 'alice'))
@@ -298,7 +301,7 @@ describe('given the login of one person, and adopt() of another login (F281)', (
     }
   })
 
-  it('when the service is away, then nobody waits, an anomaly tells, and the next logout tries again', async () => {
+  it('when the service is unavailable, then no caller waits, an anomaly reports it, and the next logout tries again', async () => {
     const world = start()
     await world.tokens.adopt(login('alice', 'alice'))
     world.source.answers.push(away, away, away)

@@ -20,7 +20,7 @@ const refused = (status: number) => () => {
 const presented = (source: ScriptedSource) => source.calls.map((call) => call.refreshToken ?? 'credentials')
 
 describe('given a token set', () => {
-  it('when it is due, then its refresh token brings the next pair, each once', async () => {
+  it('when it is due, then each refresh token returns the next token set, and is presented once', async () => {
     const { clock, source, tokens, told } = await holdingPair()
     for (let n = 0; n < 3; n += 1) {
       tokens.peekAccessToken()
@@ -33,14 +33,14 @@ describe('given a token set', () => {
     expect(told.anomaly).toEqual([])
   })
 
-  it('when its refresh token has ended, then it is not presented', async () => {
+  it('when its refresh token has expired, then it is not presented', async () => {
     const { clock, source, tokens } = await holdingPair()
     await clock.advance(3_600_000 - 45_000)
     await tokens.getAccessToken()
     expect(presented(source)).toEqual(['credentials', 'credentials'])
   })
 
-  it('when its refresh token is about to end, then it is presented', async () => {
+  it('when its refresh token is about to expire, then it is presented', async () => {
     const { clock, source, tokens } = await holdingPair()
     await clock.advance(3_600_000 - 45_000 - 1)
     await tokens.getAccessToken()
@@ -51,17 +51,20 @@ describe('given a token set', () => {
     [100, 'credentials'],
     [500, 'credentials'],
     [501, 'refresh-1'],
-  ])('when its refresh token ends %i ms into a pause of 500, then %s is used after it (F72)', async (endsMs, next) => {
-    const { clock, source, tokens } = await holdingPair()
-    await clock.advance(3_600_000 - 45_000 - endsMs)
-    source.script.push(failing(429))
-    const waiting = tokens.getAccessToken()
-    await clock.advance(500)
-    await waiting
-    expect(presented(source)).toEqual(['credentials', 'refresh-1', next])
-  })
+  ])(
+    'when its refresh token expires %i ms into a pause of 500, then %s is used after the pause (F72)',
+    async (endsMs, next) => {
+      const { clock, source, tokens } = await holdingPair()
+      await clock.advance(3_600_000 - 45_000 - endsMs)
+      source.script.push(failing(429))
+      const waiting = tokens.getAccessToken()
+      await clock.advance(500)
+      await waiting
+      expect(presented(source)).toEqual(['credentials', 'refresh-1', next])
+    },
+  )
 
-  it('when its refresh token ends first, then its access token serves, and the next renewal obtains (F71)', async () => {
+  it('when its refresh token expires first, then its access token is used, and the next renewal obtains (F71)', async () => {
     const source = new ScriptedSource({ pairs: true })
     source.script.push(() => source.grant({ refreshLifetimeMs: 30_000 }))
     const { clock, tokens, told } = manage(source, { renewal: { keepWarm: 'never' } })
@@ -73,7 +76,7 @@ describe('given a token set', () => {
     expect([presented(source), told.suspicious]).toEqual([['credentials', 'credentials'], []])
   })
 
-  it('when an answer carries no refresh token, then the next renewal obtains (F68)', async () => {
+  it('when a response has no refresh token, then the next renewal obtains (F68)', async () => {
     const { clock, source, tokens, told } = await holdingPair()
     source.script.push(() => ({ accessToken: 'lonely', accessLifetimeMs: 60_000 }))
     tokens.peekAccessToken()
@@ -84,7 +87,7 @@ describe('given a token set', () => {
     expect(told.anomaly.map((event) => event.kind)).toEqual(['unexpected-response'])
   })
 
-  it('when an answer carries the same refresh token, then it is used, and odd (F69)', async () => {
+  it('when a response has the same refresh token, then it is used, and reported as unexpected (F69)', async () => {
     const { clock, source, tokens, told } = await holdingPair()
     source.script.push(() => source.grant({ refreshToken: 'refresh-1' }))
     tokens.peekAccessToken()
@@ -112,11 +115,11 @@ describe('given a refresh that fails', () => {
     ['400', refused(400), 'credentials'],
     ['403', refused(403), 'credentials'],
     ['no outcome', failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown'), 'credentials'],
-    ['a grant that cannot be used', () => ({ accessToken: '', accessLifetimeMs: 1 }), 'credentials'],
+    ['an unusable grant', () => ({ accessToken: '', accessLifetimeMs: 1 }), 'credentials'],
     ['429', failing(429), 'refresh-1'],
     ['nothing sent', failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'not-sent'), 'refresh-1'],
     ['503', failing(503), 'refresh-1'],
-  ])('when it ends in %s, then the next call presents what the table says (F55, F58)', async (_, answer, next) => {
+  ])('when it ends in %s, then the next request presents what the table states (F55, F58)', async (_, answer, next) => {
     const { clock, source, tokens, told } = await holdingPair()
     source.script.push(answer)
     tokens.peekAccessToken()
@@ -134,7 +137,7 @@ describe('given a refresh that fails', () => {
     expect(presented(source)).toEqual(['credentials', 'refresh-1', 'credentials', 'refresh-1'])
   })
 
-  it('when it always ends in 403 and obtains fail for a while, then the credentials get their turn again', async () => {
+  it('when it always ends in 403 and obtains fail for a while, then the credentials are tried again', async () => {
     const { clock, source, tokens } = await holdingPair()
     source.refresh = (refreshToken) => {
       source.calls.push({ kind: 'refresh', at: clock.monotonicNow(), refreshToken, signal: AbortSignal.abort() })
@@ -148,7 +151,7 @@ describe('given a refresh that fails', () => {
     expect(presented(source).filter((what) => what === 'credentials')).toHaveLength(5)
   })
 
-  it('when a probe’s refresh token is rejected, then the credentials need not wait long', async () => {
+  it('when a probe’s refresh token is rejected, then the credentials do not wait long', async () => {
     const source = new ScriptedSource({ pairs: true })
     const { clock, tokens } = manage(source, { retry: { maxAttempts: 1 }, renewal: { keepWarm: 'never' } })
     await tokens.getAccessToken()
@@ -183,7 +186,7 @@ describe('given a refresh that fails', () => {
     expect(tokens.status().counts.suspicions).toBe(0)
   })
 
-  it('when it met three 5xx, then it is given up and the credentials are used', async () => {
+  it('when it met three 5xx, then it is discarded and the credentials are used', async () => {
     const { clock, source, tokens } = await holdingPair()
     source.script.push(failing(503), failing(503), failing(503))
     tokens.peekAccessToken()
@@ -191,7 +194,7 @@ describe('given a refresh that fails', () => {
     expect(presented(source)).toEqual(['credentials', 'refresh-1', 'refresh-1', 'refresh-1', 'credentials'])
   })
 
-  it('when it met a 5xx and the access token is used up, then it is given up and the credentials are used', async () => {
+  it('when it met a 5xx and the access token has expired, then it is discarded and the credentials are used', async () => {
     const { clock, source, tokens } = await holdingPair()
     await clock.advance(15_000)
     source.script.push(failing(503))
@@ -226,10 +229,10 @@ describe('given a refresh that fails', () => {
     },
   )
 
-  it('when the first call of a renewal is its only one, then the rejection surfaces, and the next obtains', async () => {
+  it('when the first request of a renewal is its only one, then the rejection reaches the caller, and the next renewal obtains', async () => {
     const { clock, source, tokens } = manage(new ScriptedSource({ pairs: true }), { retry: { maxAttempts: 1 } })
     await tokens.getAccessToken()
-    await clock.advance(60_000) // the timer has renewed the pair
+    await clock.advance(60_000) // the timer has renewed the token set
     source.script.push(refused(401))
     await clock.advance(60_000)
     expect(await outcome(tokens.renew())).toMatchObject({ code: 'ERR_REFRESH_REJECTED', retryable: true })
@@ -238,7 +241,7 @@ describe('given a refresh that fails', () => {
     expect(source.calls.at(-1)!.kind).toBe('obtain')
   })
 
-  it('when a source stops being able to refresh, then it obtains', async () => {
+  it('when a source loses its refresh function, then it obtains', async () => {
     const { source, tokens } = await holdingPair()
     delete source.refresh
     tokens.peekAccessToken()

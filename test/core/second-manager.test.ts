@@ -16,7 +16,7 @@ const baseUrl = 'https://payments.example.com/api'
 const tokenEndpoint = 'https://login.example.com/token'
 
 let accounts = 0
-/** @returns A name that no other test has: each account is told of once in a process. */
+/** @returns A name that no other test has: each account is reported once in a process. */
 const fresh = () => `account-${(accounts += 1)}`
 
 const SOURCES: Record<string, (name: string) => TokenSource> = {
@@ -26,7 +26,7 @@ const SOURCES: Record<string, (name: string) => TokenSource> = {
 }
 const source = (name: string) => SOURCES.clientCredentials!(name)
 
-/** @returns A manager, and the anomalies that it has told to who listens from the start. */
+/** @returns A manager, and the anomalies that a listener has received from the start. */
 function manage(options: TokenManagerOptions) {
   const tokens = createTokenManager(options)
   const told: AnomalyKind[] = []
@@ -34,7 +34,7 @@ function manage(options: TokenManagerOptions) {
   return { tokens, told }
 }
 
-/** @returns What managers with these options tell, that live at the same time. */
+/** @returns What managers with these options report while they exist at the same time. */
 async function toldBy(...all: TokenManagerOptions[]): Promise<AnomalyKind[][]> {
   const managed = all.map((options) => manage(options))
   await settle()
@@ -42,15 +42,15 @@ async function toldBy(...all: TokenManagerOptions[]): Promise<AnomalyKind[][]> {
   return managed.map(({ told }) => told)
 }
 
-describe('given two managers of one account in a process, without a common store (F382)', () => {
-  it.each(Object.keys(SOURCES))('when their sources are of %s, then the later one tells it', async (kind) => {
+describe('given two managers of one account in a process, without a shared store (F382)', () => {
+  it.each(Object.keys(SOURCES))('when their sources are of %s, then the later one reports it', async (kind) => {
     const name = fresh()
     const again = () => ({ source: SOURCES[kind]!(name) })
     expect(await toldBy(again(), again(), again())).toEqual([[], ['second-manager'], []])
     expect(await toldBy(again(), again())).toEqual([[], []])
   })
 
-  it('when one of them has a store, then the later one tells it', async () => {
+  it('when one of them has a store, then the later one reports it', async () => {
     const name = fresh()
     expect(await toldBy({ source: source(name), store: memoryStore() }, { source: source(name) })).toEqual([
       [],
@@ -58,7 +58,7 @@ describe('given two managers of one account in a process, without a common store
     ])
   })
 
-  it('then the message names the cure, and not the account', async () => {
+  it('then the message states the remedy, and not the account', async () => {
     const name = fresh()
     const messages: string[] = []
     const first = createTokenManager({ source: source(name) })
@@ -71,15 +71,15 @@ describe('given two managers of one account in a process, without a common store
   })
 })
 
-describe('given managers that are no two of one account (F382)', () => {
-  it('when they share a store, or each has one, then nothing is told', async () => {
+describe('given managers that are not two of one account (F382)', () => {
+  it('when they share a store, or each has one, then nothing is reported', async () => {
     const [name, store] = [fresh(), memoryStore()]
     expect(await toldBy({ source: source(name), store }, { source: source(name), store })).toEqual([[], []])
     const stores = [memoryStore(), memoryStore()]
     expect(await toldBy(...stores.map((own) => ({ source: source(name), store: own })))).toEqual([[], []])
   })
 
-  it('when the accounts, the services or the scopes differ, or no account has a name, then nothing is told', async () => {
+  it('when the accounts, the services or the scopes differ, or no account has a name, then nothing is reported', async () => {
     const name = fresh()
     const elsewhere = clientCredentials({ baseUrl: 'https://other.example.com', clientId: name, clientSecret: 's' })
     const credentials = () => ({ clientId: name, clientSecret: 's' })
@@ -89,14 +89,14 @@ describe('given managers that are no two of one account (F382)', () => {
     expect((await toldBy(...sources.map((own) => ({ source: own })))).flat()).toEqual([])
   })
 
-  it('when users log in, or the sources are of the user, then nothing is told', async () => {
+  it('when users log in, or the sources are custom, then nothing is reported', async () => {
     const person = () => oauth2({ grant: 'login', tokenEndpoint, clientId: 'app' })
     const other = () => oauth2({ grant: () => ({ grant_type: 'x' }), tokenEndpoint, clientId: 'app', account: 'a' })
     const sources = [person(), person(), other(), other(), new ScriptedSource(), new ScriptedSource()]
     expect((await toldBy(...sources.map((own) => ({ source: own })))).flat()).toEqual([])
   })
 
-  it('when the first one was closed, before or in the same turn, then nothing is told', async () => {
+  it('when the first one was closed, before or in the same turn, then nothing is reported', async () => {
     const name = fresh()
     const first = manage({ source: source(name) })
     await first.tokens.close()
@@ -112,7 +112,7 @@ describe('given managers that are no two of one account (F382)', () => {
     await third.tokens.close()
   })
 
-  it('when the runtime has no WeakRef, then managers work, and nothing is told', async () => {
+  it('when the runtime has no WeakRef, then managers work, and nothing is reported', async () => {
     const { WeakRef: own } = globalThis
     Reflect.deleteProperty(globalThis, 'WeakRef')
     try {

@@ -3,7 +3,7 @@ import { checkedSecureUrl, mayCarrySecrets } from '../../src/core/secure-origin.
 
 const may = (url: string, allowInsecureHttp = false) => mayCarrySecrets(new URL(url), allowInsecureHttp)
 
-describe('given an address that secrets may travel to', () => {
+describe('given an address that may receive secrets', () => {
   it.each([
     ...['https://api.example', 'https://10.0.0.1', 'https://localhost.evil.com', 'HTTPS://API.EXAMPLE'],
     ...['http://localhost', 'http://LocalHost:3000'],
@@ -72,7 +72,7 @@ describe('given an address that is neither https nor this machine', () => {
     'data:,x',
     'javascript:1',
     'blob:https://api.example/1',
-  ])('when it is %s, then nobody may allow it', (url) => {
+  ])('when it is %s, then it cannot be allowed', (url) => {
     expect(may(url)).toBe(false)
     expect(may(url, true)).toBe(false)
   })
@@ -80,7 +80,7 @@ describe('given an address that is neither https nor this machine', () => {
 
 describe('given an option that names an address', () => {
   it.each(['https://api.example/v1?x=1#y', 'http://localhost:3000', 'https://API.example:443'])(
-    'when it is %s, then it is read as a URL of its own',
+    'when it is %s, then it is parsed as a URL',
     (text) => {
       const given = new URL(text)
       const read = checkedSecureUrl('anything', given, false)
@@ -109,7 +109,7 @@ describe('given an option that names an address', () => {
     )
   })
 
-  it('when it is plain http, then a TypeError names the option, the address and the way out', () => {
+  it('when it is plain http, then a TypeError names the option, the address and the remedy', () => {
     const check = () => checkedSecureUrl('origins', 'http://api.example', false)
     expect(check).toThrow(TypeError)
     expect(check).toThrow(/^origins must be https, got .*http:\/\/api\.example.*allowInsecureHttp/)
@@ -121,7 +121,7 @@ describe('given an option that names an address', () => {
     'https://pass-word@api.example',
     'https://:pass-word@api.example',
     'http://someone:pass-word@localhost',
-  ])('when it carries user or password, then neither is shown, allowed or not (F130)', (text) => {
+  ])('when it has a user or password, then neither is shown, allowed or not (F130)', (text) => {
     for (const allow of [false, true]) {
       const check = () => checkedSecureUrl('origins', text, allow)
       expect(check).toThrow(TypeError)

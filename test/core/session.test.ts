@@ -16,8 +16,8 @@ const code = (ended: unknown) => (ended instanceof TokenError ? ended.code : end
 describe.each([
   ['no store', () => ({})],
   ['a store', () => ({ store: memoryStore() })],
-])('given a session that a person has made, and %s', (_, options) => {
-  it('F285: when a token is asked for, then the session brings it, and the login is present', async () => {
+])('given a session that a user has started, and %s', (_, options) => {
+  it('F285: when a token is requested, then the session provides it, and the login is present', async () => {
     const world = start(options())
     expect(world.tokens.status()).not.toHaveProperty('login')
     expect(await world.tokens.getAccessToken()).toBe('access-1')
@@ -27,13 +27,13 @@ describe.each([
   it.each([
     ['401', failing(401)],
     [
-      'its own word',
+      'its own error code',
       () => {
         throw new TokenError('ERR_LOGIN_REQUIRED', 'log in')
       },
     ],
   ])(
-    'F285: when the service refuses it by %s, then a login is required, and it is asked at most once in 10 s',
+    'F285: when the service rejects it by %s, then a login is required, and the service is asked at most once in 10 s',
     async (__, refused) => {
       const world = start(options())
       const { clock, source, tokens } = world
@@ -62,7 +62,7 @@ describe.each([
     },
   )
 
-  it('F285: when it ends while its token lives, then the token serves to its end, and then a login is required', async () => {
+  it('F285: when it ends while its token is valid, then the token is used until it expires, and then a login is required', async () => {
     const world = start(options())
     const { clock, source, tokens } = world
     await tokens.getAccessToken()
@@ -74,7 +74,7 @@ describe.each([
     expect(changes(world).slice(1)).toEqual(['required here refused'])
   })
 
-  it('F285: when its token has expired and can be obtained again, then nobody is told that a login is required', async () => {
+  it('F285: when its token has expired and can be obtained again, then no login is reported as required', async () => {
     const world = start(options())
     await world.tokens.getAccessToken()
     await world.clock.advance(120_000)
@@ -84,7 +84,7 @@ describe.each([
 })
 
 describe('given a session in two tabs', () => {
-  it('F285: when one logs out and another user logs in there, then the other tab has heard of both, and its requests are no longer of that login', async () => {
+  it('F285: when one logs out and another user logs in there, then the other tab reports both, and its requests no longer belong to that login', async () => {
     const store = memoryStore()
     const one = start({ store })
     const two = manage(new SessionSource(), { store }, one.clock)
@@ -108,7 +108,7 @@ describe('given a session in two tabs', () => {
     expect(changes(two)).toEqual(['present store', 'required elsewhere logged-out', 'present elsewhere'])
   })
 
-  it('F285: when a tab loads after a logout, then the empty store does not ask for a login', async () => {
+  it('F285: when a tab loads after a logout, then the empty store does not require a login', async () => {
     const store = memoryStore()
     const one = start({ store })
     await one.tokens.getAccessToken()

@@ -9,17 +9,17 @@ const STEPS = 10_000
 /** Shorter than any phase. */
 const STEP_MS = 150
 
-/** How a token request ends, each as likely as it stands here. */
+/** How a token request ends, each with the probability of its share here. */
 const ENDS = ['token', 'token', 'token', '429', '429', '503', '503', 'refused'] as const
 
 interface Played {
-  /** Each change of the phase that no call of the user made: `due --> fresh`. */
+  /** Each change of the phase that no call of the user caused: `due --> fresh`. */
   readonly untold: Set<string>
   /** Where the calls of the user led: `reset() --> empty`. */
   readonly told: Set<string>
 }
 
-/** Plays managers: callers, time, whatever a service may answer, and the acts of a user. */
+/** Simulates managers: callers, time, any response of a service, and the calls of a user. */
 async function play(seed: number): Promise<Played> {
   const random = randomFrom(seed)
   const one = <Value>(of: readonly [Value, ...Value[]]) => of[Math.floor(random() * of.length)] ?? of[0]
@@ -64,12 +64,12 @@ async function play(seed: number): Promise<Played> {
   return played
 }
 
-it('given the diagram of phases, when managers are played, then the diagram shows each change among five phases and no other', async () => {
+it('given the diagram of phases, when managers are simulated, then the diagram shows each change among five phases and no other', async () => {
   const [, diagram = ''] = /```mermaid\nstateDiagram-v2\n(.*?)```/s.exec(readFileSync('docs/renewal.md', 'utf8')) ?? []
   const drawn = Array.from(diagram.matchAll(/^ +(\w+ --> \w+): .*$/gm), ([, change]) => change)
   const { untold, told } = await play(1)
   expect([...untold].filter((change) => !change.includes('stopped')).sort()).toEqual(drawn.sort())
-  // Nothing but a call of the user ends a stop.
+  // Only a call of the user ends a stop.
   expect([...untold].filter((change) => change.startsWith('stopped'))).toEqual([])
   expect([...told].sort()).toEqual(['adopt() --> fresh', 'close() --> closed', 'reset() --> empty'])
 })

@@ -22,7 +22,7 @@ const LIVE: RejectedRefreshToken = {
   isRotated: false,
 }
 
-describe('given a rejected refresh token, when the decision table is asked', () => {
+describe('given a rejected refresh token, when the decision table is read', () => {
   it.each<[string, Partial<RejectedRefreshToken>, string | undefined]>([
     ['D2: it has expired', { remainingMs: -2_000 }, undefined],
     ['D2: expired, whatever else is known', { remainingMs: -2_000, attemptedBefore: true, contested: true }, undefined],
@@ -30,7 +30,7 @@ describe('given a rejected refresh token, when the decision table is asked', () 
     ['D3: just outside doubt', { remainingMs: 2_001 }, 'unexplained high'],
     ['D4: an attempt of ours had an unknown outcome', { attemptedBefore: true }, 'own-unknown-outcome low'],
     ['D4: and it may have expired', { attemptedBefore: true, remainingMs: 0 }, 'own-unknown-outcome low'],
-    ['D5: another owner has a claim on it', { contested: true }, 'concurrent-use low'],
+    ['D5: another owner has a lease on it', { contested: true }, 'concurrent-use low'],
     ['D7: the store cannot be read', { storeReachable: false }, 'store-unreachable medium'],
     ['D9: it may have expired', { remainingMs: 2_000 }, 'clock-uncertain medium'],
     ['D9: it may still live', { remainingMs: -1_999 }, 'clock-uncertain medium'],
@@ -39,7 +39,7 @@ describe('given a rejected refresh token, when the decision table is asked', () 
     ['F306: and its expiry is not known', { isRotated: true, remainingMs: undefined }, 'credentials-changed medium'],
     ['F306: but it had expired', { isRotated: true, remainingMs: -2_000 }, undefined],
     ['F306: but ours was lost before', { isRotated: true, attemptedBefore: true }, 'own-unknown-outcome low'],
-    ['a 5xx before is told by the claim', { met5xx: true }, 'unexplained high'],
+    ['a 5xx before is reported by the lease', { met5xx: true }, 'unexplained high'],
   ])('then %s', (_, facts, expected) => {
     const suspicion = CREDENTIAL_RULES.suspicionOf({ ...LIVE, ...facts })
     expect(suspicion && `${suspicion.evidence} ${suspicion.severity}`).toBe(expected)
@@ -53,13 +53,13 @@ describe('given a rejected refresh token, when the decision table is asked', () 
     ['an attempt of ours had an unknown outcome', { attemptedBefore: true }, 'own-unknown-outcome low'],
     ['it met a 5xx', { met5xx: true }, 'own-unknown-outcome low'],
     [
-      'another owner has a claim on it, and it may have expired',
+      'another owner has a lease on it, and it may have expired',
       { contested: true, remainingMs: 1 },
       'concurrent-use low',
     ],
     ['the store cannot be read', { storeReachable: false }, 'store-unreachable medium'],
     ['F306: the credentials of the client have changed', { isRotated: true }, 'revoked-or-used medium'],
-  ])('then of a login: %s', (_, facts, expected) => {
+  ])('then for a login: %s', (_, facts, expected) => {
     const suspicion = LOGIN_RULES.suspicionOf({ ...LIVE, ...facts })
     expect(suspicion && `${suspicion.evidence} ${suspicion.severity}`).toBe(expected)
   })
@@ -99,21 +99,21 @@ async function holdingPair(options: Partial<TokenManagerOptions> = {}, source = 
   return world
 }
 
-/** @returns The events, once everything that follows has happened. */
+/** @returns The events, once all that follows has happened. */
 async function told<Event>(events: Event[]): Promise<Event[]> {
   for (let turn = 0; events.length === 0 && turn < 100; turn += 1) await settle()
   await settle()
   return events
 }
 
-it('given a token, when its fingerprint is taken, then it is eight hex digits of SHA-256', async () => {
+it('given a token, when its fingerprint is computed, then it is eight hex digits of SHA-256', async () => {
   // Some of so many digests have a byte below 16, whose hex needs a leading zero.
   for (const token of Array.from({ length: 50 }, (_, n) => `refresh-${n}`))
     expect(await fingerprintOf(token)).toBe(fingerprint(token))
 })
 
 describe('given a live refresh token that is rejected', () => {
-  it('when the credentials still work, then one event says unexplained, high, and the obtain settles it (F56)', async () => {
+  it('when the credentials still work, then there is one unexplained event, severity high, and the obtain settles it (F56)', async () => {
     const { clock, source, tokens, told: heard } = await holdingPair()
     const rejectedAt = clock.wallNow()
     source.script.push(refused())
@@ -136,21 +136,21 @@ describe('given a live refresh token that is rejected', () => {
     expect(tokens.status().counts).toMatchObject({ suspicions: 1, obtains: 2, refreshes: 1, failures: 1 })
   })
 
-  it('when a caller waits for what comes of it, then it has heard all before it goes on', async () => {
+  it('when a caller waits for the outcome, then listeners are notified before the caller continues', async () => {
     const { source, tokens, told: heard } = await holdingPair()
     source.script.push(refused())
     await tokens.renew()
     expect([heard.suspicious.length, heard.suspicionSettled.length, heard.renewed.length]).toEqual([1, 1, 2])
   })
 
-  it('when the account is rejected too, then the verdict says so', async () => {
+  it('when the account is rejected too, then the verdict includes it', async () => {
     const { source, tokens, told: heard } = await holdingPair()
     source.script.push(refused(), failing(400))
     tokens.peekAccessToken()
     expect(await told(heard.suspicionSettled)).toMatchObject([{ verdict: 'account-rejected' }])
   })
 
-  it('when the service is down then, then a later obtain settles it, once', async () => {
+  it('when the service is down at that time, then a later obtain settles it, once', async () => {
     const { clock, source, tokens, told: heard } = await holdingPair({ retry: { maxAttempts: 2 } })
     source.script.push(refused(), failing(503))
     tokens.peekAccessToken()
@@ -205,24 +205,27 @@ describe('given a live refresh token that is rejected', () => {
   it.each([
     [1_000, 'clock-uncertain', 'was-expired'],
     [-1_000, 'clock-uncertain', 'token-only'],
-  ])('when it ended %i ms before the refusal, then it is %s, and settled as %s', async (agoMs, evidence, verdict) => {
-    const source = new ScriptedSource({ pairs: true })
-    const endsAfterMs = 45_000 + 1_500 - agoMs
-    source.script.push(() => source.grant({ refreshLifetimeMs: endsAfterMs }))
-    const { clock, tokens, told: heard } = await holdingPair({}, source)
-    source.takesMs = 1_500
-    source.script.push(refused())
-    tokens.peekAccessToken()
-    await clock.advance(3_000)
-    expect(await told(heard.suspicious)).toMatchObject([{ evidence }])
-    expect(await told(heard.suspicionSettled)).toMatchObject([{ verdict }])
-  })
+  ])(
+    'when it expired %i ms before the rejection, then it is %s, and settled as %s',
+    async (agoMs, evidence, verdict) => {
+      const source = new ScriptedSource({ pairs: true })
+      const endsAfterMs = 45_000 + 1_500 - agoMs
+      source.script.push(() => source.grant({ refreshLifetimeMs: endsAfterMs }))
+      const { clock, tokens, told: heard } = await holdingPair({}, source)
+      source.takesMs = 1_500
+      source.script.push(refused())
+      tokens.peekAccessToken()
+      await clock.advance(3_000)
+      expect(await told(heard.suspicious)).toMatchObject([{ evidence }])
+      expect(await told(heard.suspicionSettled)).toMatchObject([{ verdict }])
+    },
+  )
 
   it.each([
     [16_400, 'clock-uncertain'],
     [16_401, 'unexplained'],
   ])(
-    'when it is 20 hours old and has %i ms to live, then it is %s: its clocks drifted all that time',
+    'when it is 20 hours old and has %i ms to live, then it is %s: the clocks drifted all that time',
     async (leftMs, evidence) => {
       const source = new ScriptedSource({ pairs: true, lifetimeMs: 86_400_000 })
       const ageMs = 72_000_000
@@ -236,7 +239,7 @@ describe('given a live refresh token that is rejected', () => {
     },
   )
 
-  it('when it ended long before the rejection came, then that is the normal end of its life', async () => {
+  it('when it expired long before the rejection, then that is the normal end of its life', async () => {
     const source = new ScriptedSource({ pairs: true })
     source.script.push(() => source.grant({ refreshLifetimeMs: 46_000 }))
     const { clock, tokens, told: heard } = await holdingPair({}, source)
@@ -264,7 +267,7 @@ describe('given a live refresh token that is rejected', () => {
 })
 
 describe('given onSuspicious: stop', () => {
-  it('when a refresh token is rejected, then everything stops until reset, the live token too', async () => {
+  it('when a refresh token is rejected, then everything stops until reset, including the valid token', async () => {
     const { clock, source, tokens, told: heard } = await holdingPair({ onSuspicious: 'stop' })
     source.script.push(refused())
     tokens.peekAccessToken()
@@ -296,8 +299,8 @@ const answering = (status: number, error: string) => () => {
   throw Object.assign(new Error('failed'), { response: { status, data: { error } } })
 }
 
-describe('given an own source for an OAuth 2.0 server', () => {
-  it('when a refresh is answered with invalid_grant, and no expiry is known, then that is suspicious (F156)', async () => {
+describe('given a custom source for an OAuth 2.0 server', () => {
+  it('when a refresh is rejected with invalid_grant, and no expiry is known, then that is suspicious (F156)', async () => {
     const source = new ScriptedSource({ pairs: true })
     source.script.push(() => source.grant({ refreshLifetimeMs: undefined } as never), answering(400, 'invalid_grant'))
     const { tokens, told } = manage(source)
@@ -308,7 +311,7 @@ describe('given an own source for an OAuth 2.0 server', () => {
     expect(source.kinds).toBe('obtain refresh obtain')
   })
 
-  it('when a refresh is answered with invalid_client, then the refresh token is kept, and the client has a minute (F157)', async () => {
+  it('when a refresh is rejected with invalid_client, then the refresh token is kept, and the client cools down for a minute (F157)', async () => {
     const { clock, source, tokens, told } = manage(new ScriptedSource({ pairs: true }))
     await tokens.getAccessToken()
     source.script.push(answering(401, 'invalid_client'))
@@ -322,8 +325,8 @@ describe('given an own source for an OAuth 2.0 server', () => {
   })
 })
 
-describe('given a store that others use too', () => {
-  /** A memory store that calls `around` before it is told that an exchange has failed. */
+describe('given a shared store', () => {
+  /** A memory store that calls `around` before it receives a failed exchange. */
   const storeWith = (around: (record: TokenRecord, lease: Lease) => Promise<unknown>) => {
     const inner = memoryStore() as OpenableStore
     const store: OpenableStore = {
@@ -347,7 +350,7 @@ describe('given a store that others use too', () => {
     return store
   }
 
-  it('when the store holds a newer pair, then it is adopted without alarm (D1)', async () => {
+  it('when the store holds a newer token set, then it is adopted without alarm (D1)', async () => {
     const newer = { accessToken: 'theirs', accessLifetimeMs: 60_000, accessRemainingMs: 60_000 }
     const store = storeWith((record, lease) => record.accept(lease, newer))
     const { source, tokens, told: heard } = await holdingPair({ store })
@@ -358,7 +361,7 @@ describe('given a store that others use too', () => {
     expect(heard.renewed.at(-1)).toMatchObject({ by: 'adopted', because: 'due' })
   })
 
-  it('when renew() finds a newer pair, then it raises no alarm, and renews that', async () => {
+  it('when renew() finds a newer token set, then it raises no alarm, and renews that one', async () => {
     const newer = { ...new ScriptedSource({ pairs: true }).grant(), accessRemainingMs: 60_000, refreshToken: 'theirs' }
     const store = storeWith((record, lease) => record.accept(lease, newer))
     const { source, tokens, told: heard } = await holdingPair({ store })
@@ -380,7 +383,7 @@ describe('given a store that others use too', () => {
     expect(heard.suspicionSettled).toEqual([{ fingerprint: fingerprint('refresh-1'), verdict: 'superseded' }])
   })
 
-  it('when the store was not told that a refresh token is spent, then it is not presented again', async () => {
+  it('when the store was not updated that a refresh token is spent, then it is not presented again', async () => {
     const store = storeWith(() => Promise.reject(new Error('gone')))
     const { clock, source, tokens } = await holdingPair({ store, retry: { maxAttempts: 2 } })
     source.script.push(refused(), failing(503), failing(503))
@@ -392,10 +395,10 @@ describe('given a store that others use too', () => {
     expect(source.calls.filter((call) => call.refreshToken === 'refresh-1')).toHaveLength(1)
   })
 
-  it('when another owner was granted the token meanwhile, then the alarm is low (D5)', async () => {
+  it('when another owner was granted the token since, then the alarm is low (D5)', async () => {
     const clock = manualClock()
     const store = storeWith(async (record) => {
-      await clock.advance(20_000) // our claim expires
+      await clock.advance(20_000) // our lease expires
       await record.acquire('another', Infinity, 15_000)
     })
     const source = new ScriptedSource({ pairs: true })

@@ -4,7 +4,7 @@ import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
 
 describe('given listeners', () => {
-  it('when they throw or reject, then nothing else notices (F102)', async () => {
+  it('when they throw or reject, then nothing else is affected (F102)', async () => {
     const { tokens, told } = manage()
     tokens.on('renewed', () => {
       throw new Error('listener')
@@ -30,7 +30,7 @@ describe('given listeners', () => {
     expect([got, source.calls.length]).toEqual([['access-1', 'access-2'], 3])
   })
 
-  it('when one is removed, then it hears nothing more; the same function twice is two listeners', async () => {
+  it('when one is removed, then it is no longer called; the same function twice is two listeners', async () => {
     const { tokens } = manage()
     let heard = 0
     const listener = () => (heard += 1)
@@ -45,7 +45,7 @@ describe('given listeners', () => {
     expect(heard).toBe(3)
   })
 
-  it('when one listens to any event, then it hears each with its name until it is removed', async () => {
+  it('when one listens to any event, then it receives each with its name until it is removed', async () => {
     const { source, tokens } = manage()
     const heard: string[] = []
     const off = tokens.onAny((name, event) => {
@@ -64,7 +64,7 @@ describe('given listeners', () => {
     expect(() => tokens.onAny('no function' as never)).toThrow('The listener must be a function')
   })
 
-  it('when an event is told, then it is frozen', async () => {
+  it('when an event is emitted, then it is frozen', async () => {
     const { tokens, told } = manage()
     await tokens.renew()
     await settle()
@@ -73,12 +73,12 @@ describe('given listeners', () => {
 
   it.each([
     ['error', () => undefined, /event name .*'renewed'.*'error'/],
-    ['renewed', 'no function', /listener must be a function/],
-  ])('when %j is asked for with %j, then that is refused (F103)', (name, listener, message) => {
+    ['renewed', 'not a function', /listener must be a function/],
+  ])('when %j is subscribed with %j, then that is rejected (F103)', (name, listener, message) => {
     expect(() => manage().tokens.on(name as never, listener as never)).toThrow(message)
   })
 
-  it('when the same anomaly repeats, then it is told once a minute', async () => {
+  it('when the same anomaly repeats, then it is reported once a minute', async () => {
     const { clock, tokens, told } = manage()
     for (let n = 0; n < 3; n += 1) {
       clock.stepWall(10_000)
@@ -95,8 +95,8 @@ describe('given listeners', () => {
   })
 })
 
-describe('given a manager, when its status is asked for', () => {
-  it('then the phase follows its life', async () => {
+describe('given a manager, when its status is read', () => {
+  it('then the phase follows its state', async () => {
     const { clock, source, tokens } = manage(new ScriptedSource(), { renewal: { keepWarm: 'never' } })
     const phases = [tokens.status().phase]
     await tokens.getAccessToken()
@@ -112,7 +112,7 @@ describe('given a manager, when its status is asked for', () => {
     expect(phases).toEqual(['empty', 'fresh', 'due', 'expired', 'expired', 'cooling-down', 'closed'])
   })
 
-  it('then while a token lives its freshness is the phase, whatever else is wrong', async () => {
+  it('then while a token is valid its freshness is the phase, whatever else is wrong', async () => {
     const { clock, source, tokens } = manage()
     await tokens.getAccessToken()
     source.script.push(failing(400))

@@ -7,10 +7,10 @@ class WithGetter {
   }
 }
 
-describe('given what code that is not ours has thrown', () => {
+describe('given a value thrown by foreign code', () => {
   it.each<[string, unknown, unknown]>([
     ['has the member itself', { valueOf: 'its own' }, 'its own'],
-    ['has the member from a class between', Object.create(new WithGetter()), expect.any(Function)],
+    ['has the member from a class in between', Object.create(new WithGetter()), expect.any(Function)],
     ['has it from Object.prototype only', {}, undefined],
     ['has no prototype, and no such member', Object.create(null), undefined],
     [
@@ -22,9 +22,9 @@ describe('given what code that is not ours has thrown', () => {
       },
       undefined,
     ],
-    ['is no object', 'text', undefined],
+    ['is not an object', 'text', undefined],
     ['is null', null, undefined],
-  ])('when it %s, then the member is read so', (_, thrown, expected) => {
+  ])('when it %s, then the member is read accordingly', (_, thrown, expected) => {
     expect(member(thrown, 'valueOf')).toEqual(expected)
   })
 })

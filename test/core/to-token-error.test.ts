@@ -12,7 +12,7 @@ const config = {
   headers: new AxiosHeaders({ Authorization: 'Basic hidden-value' }),
 } as InternalAxiosRequestConfig
 
-/** The error with which axios rejects for an answer. */
+/** The error that axios rejects with for a response. */
 function axiosAnswer(status: number, data: unknown = {}, headers: Record<string, string> = {}): AxiosError {
   const response = { status, statusText: '', data, headers: new AxiosHeaders(headers), config }
   return new AxiosError('hidden-value', 'ERR_BAD_REQUEST', config, {}, response)
@@ -24,7 +24,7 @@ const said = (error: TokenError) => {
   return [error.code, outcome, refreshToken].join(' ')
 }
 
-describe('given an answer that an own source throws (F154)', () => {
+describe('given a response that a custom source throws (F154)', () => {
   it.each([
     [400, 'ERR_CREDENTIALS_REJECTED rejected ', 'ERR_REFRESH_REJECTED rejected unusable'],
     [401, 'ERR_CREDENTIALS_REJECTED rejected ', 'ERR_REFRESH_REJECTED rejected refused'],
@@ -60,38 +60,32 @@ describe('given an answer that an own source throws (F154)', () => {
     ['invalid_request', 'ERR_TOKEN_REQUEST', 'ERR_TOKEN_REQUEST kept'],
     ['invalid_scope', 'ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED kept'],
     ['unsupported_grant_type', 'ERR_TOKEN_REQUEST', 'ERR_REFRESH_REJECTED kept'],
-  ])(
-    'when it names the error %s of RFC 6749, then that says more than its status (F156, F157)',
-    (error, obtain, refresh) => {
-      const shapes: unknown[] = [
-        axiosAnswer(400, { error, error_description: 'hidden-value' }),
-        axiosAnswer(400, JSON.stringify({ error, error_description: 'hidden-value' })),
-        // oauth4webapi and openid-client
-        Object.assign(new Error('hidden-value', { cause: { error } }), { error, status: 400 }),
-        // simple-oauth2, got
-        Object.assign(new Error('hidden-value'), { response: { statusCode: 400, body: { error } } }),
-        // no status at all
-        Object.assign(new Error('hidden-value'), { error }),
-      ]
-      for (const thrown of shapes) {
-        const [cold, warm] = [toTokenError(thrown, 'obtain'), toTokenError(thrown, 'refresh')]
-        expect([cold.code, [warm.code, warm.refreshToken].join(' ')]).toEqual([obtain, refresh])
-        expect(warm.serviceCode).toBe(error)
-        expect(logged(warm)).not.toContain('hidden-value')
-      }
-    },
-  )
+  ])('when it has the error %s of RFC 6749, then that overrides its status (F156, F157)', (error, obtain, refresh) => {
+    const shapes: unknown[] = [
+      axiosAnswer(400, { error, error_description: 'hidden-value' }),
+      axiosAnswer(400, JSON.stringify({ error, error_description: 'hidden-value' })),
+      // oauth4webapi and openid-client
+      Object.assign(new Error('hidden-value', { cause: { error } }), { error, status: 400 }),
+      // simple-oauth2, got
+      Object.assign(new Error('hidden-value'), { response: { statusCode: 400, body: { error } } }),
+      // no status at all
+      Object.assign(new Error('hidden-value'), { error }),
+    ]
+    for (const thrown of shapes) {
+      const [cold, warm] = [toTokenError(thrown, 'obtain'), toTokenError(thrown, 'refresh')]
+      expect([cold.code, [warm.code, warm.refreshToken].join(' ')]).toEqual([obtain, refresh])
+      expect(warm.serviceCode).toBe(error)
+      expect(logged(warm)).not.toContain('hidden-value')
+    }
+  })
 
-  it.each(['timeout', 'constructor', 'hidden_value'])(
-    'when it names the error %s, then its status decides',
-    (error) => {
-      const answered = toTokenError(axiosAnswer(400, { error }), 'refresh')
-      expect(said(answered)).toBe('ERR_REFRESH_REJECTED rejected unusable')
-      const alone = toTokenError(Object.assign(new Error('m'), { error }), 'refresh')
-      expect(said(alone)).toBe('ERR_TOKEN_SERVICE_UNAVAILABLE unknown ')
-      for (const one of [answered, alone]) expect(logged(one)).not.toContain(error)
-    },
-  )
+  it.each(['timeout', 'constructor', 'hidden_value'])('when it has the error %s, then its status decides', (error) => {
+    const answered = toTokenError(axiosAnswer(400, { error }), 'refresh')
+    expect(said(answered)).toBe('ERR_REFRESH_REJECTED rejected unusable')
+    const alone = toTokenError(Object.assign(new Error('m'), { error }), 'refresh')
+    expect(said(alone)).toBe('ERR_TOKEN_SERVICE_UNAVAILABLE unknown ')
+    for (const one of [answered, alone]) expect(logged(one)).not.toContain(error)
+  })
 
   it.each([
     [400, undefined, 'ERR_CREDENTIALS_REJECTED rejected '],
@@ -105,11 +99,11 @@ describe('given an answer that an own source throws (F154)', () => {
     [400, 'invalid_client', 'ERR_CREDENTIALS_REJECTED rejected kept'],
     [400, 'slow_down', 'ERR_THROTTLED deferred kept'],
     [400, 'invalid_scope', 'ERR_TOKEN_REQUEST rejected '],
-  ])('when only a person can obtain, and it is %i %p, then the refresh ends in %s (F196)', (status, error, refresh) => {
+  ])('when only a user can obtain, and it is %i %p, then the refresh ends in %s (F196)', (status, error, refresh) => {
     expect(said(toTokenError(axiosAnswer(status, { error }), 'refresh', true))).toBe(refresh)
   })
 
-  it('when a 401 asks to authenticate anew, then the client was rejected, and not the refresh token (F157)', () => {
+  it('when a 401 asks for a new authentication, then the client was rejected, and not the refresh token (F157)', () => {
     const challenge = { 'WWW-Authenticate': 'Basic realm="tokens"' }
     const thrown = new Response('unread', { status: 401, headers: challenge })
     expect(said(toTokenError(thrown, 'refresh'))).toBe('ERR_CREDENTIALS_REJECTED rejected kept')
@@ -117,7 +111,7 @@ describe('given an answer that an own source throws (F154)', () => {
     expect(said(toTokenError(bearer, 'refresh'))).toBe('ERR_REFRESH_REJECTED rejected refused')
   })
 
-  it('when a gateway fails, then its status says more than any word', () => {
+  it('when a gateway fails, then its status overrides any error code', () => {
     const thrown = axiosAnswer(503, { error: 'invalid_grant' })
     expect(said(toTokenError(thrown, 'refresh'))).toBe('ERR_TOKEN_SERVICE_UNAVAILABLE unknown-5xx ')
   })
@@ -127,13 +121,13 @@ describe('given an answer that an own source throws (F154)', () => {
     ['fetch', new Response(null, { status: 429, headers: { 'Retry-After': '7' } })],
     ['Node', { statusCode: 429, headers: { 'retry-after': '7' } }],
     ['got', { response: { statusCode: 429, headers: { 'retry-after': '7' } } }],
-    ['an object of its own spelling', { status: 429, headers: { 'Retry-After': 7 } }],
-    ['a list', { status: 429, headers: { 'retry-after': ['7'] } }],
-  ])('when it is throttled, as %s tells it, then Retry-After counts', (_, thrown) => {
+    ['an object of its own shape', { status: 429, headers: { 'Retry-After': 7 } }],
+    ['an array', { status: 429, headers: { 'retry-after': ['7'] } }],
+  ])('when it is throttled, as reported by %s, then Retry-After counts', (_, thrown) => {
     expect(toTokenError(thrown, 'obtain')).toMatchObject({ code: 'ERR_THROTTLED', retryAfterMs: 7_000 })
   })
 
-  it('when Retry-After is a date, then it is measured against the Date of the response, and else ignored', () => {
+  it('when Retry-After is a date, then it is measured against the Date of the response, or else ignored', () => {
     const later = { 'Retry-After': 'Thu, 01 Jan 2026 00:00:09 GMT' }
     const dated = axiosAnswer(503, '', { ...later, Date: 'Thu, 01 Jan 2026 00:00:00 GMT' })
     expect(toTokenError(dated, 'obtain').retryAfterMs).toBe(9_000)
@@ -141,7 +135,7 @@ describe('given an answer that an own source throws (F154)', () => {
   })
 })
 
-describe('given a failed connection of an own source (F154)', () => {
+describe('given a failed connection of a custom source (F154)', () => {
   const closedPort = async () => {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -154,7 +148,7 @@ describe('given a failed connection of an own source (F154)', () => {
     ['axios', (url) => axios.post(url)],
     ['axios with fetch', (url) => axios.post(url, undefined, { adapter: 'fetch' })],
     ['fetch', (url) => fetch(url, { method: 'POST' })],
-  ])('when nobody listens, and %s throws, then nothing was sent', async (_, call) => {
+  ])('when the connection is refused, and %s throws, then nothing was sent', async (_, call) => {
     const thrown: unknown = await call(`http://127.0.0.1:${await closedPort()}/hidden-value`).catch(
       (error: unknown) => error,
     )
@@ -169,20 +163,20 @@ describe('given a failed connection of an own source (F154)', () => {
     ['a reset under fetch', 'unknown', new TypeError('fetch failed', { cause: { code: 'UND_ERR_SOCKET' } })],
     ['a browser that is offline', 'unknown', new TypeError('Failed to fetch')],
     ['an abort', 'unknown', new DOMException('m', 'AbortError')],
-    ['a page in place of JSON', 'unknown', new SyntaxError('Unexpected token <')],
+    ['a page instead of JSON', 'unknown', new SyntaxError('Unexpected token <')],
     ['an unknown host', 'not-sent', new TypeError('fetch failed', { cause: { code: 'ENOTFOUND' } })],
-    ['nobody at the address, under Bun', 'not-sent', Object.assign(new TypeError('any'), { code: 'ECONNREFUSED' })],
+    ['a refused connection, under Bun', 'not-sent', Object.assign(new TypeError('any'), { code: 'ECONNREFUSED' })],
     [
       'several addresses',
       'not-sent',
       new AggregateError([Object.assign(new Error('m'), { code: 'ECONNREFUSED' })], 'm'),
     ],
-  ])('when it is %s, then it is tried again, and the outcome is %s', (_, outcome, thrown) => {
+  ])('when it is %s, then it is retried, and the outcome is %s', (_, outcome, thrown) => {
     expect(toTokenError(thrown, 'refresh')).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome })
   })
 
   it.each(['DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_SSL_WRONG_VERSION_NUMBER'])(
-    'when its address is wrong, as %s says, then no later call can help (F195)',
+    'when its address is wrong, as reported by %s, then no later request can help (F195)',
     (code) => {
       const thrown = new TypeError('fetch failed', { cause: { code } })
       expect(toTokenError(thrown, 'obtain')).toMatchObject({ code: 'ERR_TOKEN_REQUEST', retryable: false })
@@ -190,7 +184,7 @@ describe('given a failed connection of an own source (F154)', () => {
   )
 })
 
-describe('given a bug in an own source (F155)', () => {
+describe('given a bug in a custom source (F155)', () => {
   function buggy(): unknown {
     const answer = {} as { token: { access: string } }
     return answer.token.access
@@ -203,7 +197,7 @@ describe('given a bug in an own source (F155)', () => {
     }
   }
 
-  it('when it throws a TypeError, then that is said at once, with the place and without the words', () => {
+  it('when it throws a TypeError, then that is reported at once, with the place and without the message', () => {
     const error = toTokenError(thrownBy(buggy), 'obtain')
     expect(error).toMatchObject({
       code: 'ERR_TOKEN_SOURCE',
@@ -221,7 +215,7 @@ describe('given a bug in an own source (F155)', () => {
     expect(logged(error)).not.toContain('hidden-value')
   })
 
-  it('when it is what an engine throws for wrong code, then it is one', () => {
+  it('when it is what an engine throws for wrong code, then it counts as a bug', () => {
     for (const thrown of [
       new ReferenceError('fetch is not defined'),
       new TypeError('this.fetchToken is not a function'),
@@ -233,8 +227,8 @@ describe('given a bug in an own source (F155)', () => {
   })
 })
 
-describe('given what else may be thrown', () => {
-  it('when it is a TokenError, then it is told as it is', () => {
+describe('given other thrown values', () => {
+  it('when it is a TokenError, then it is passed on unchanged', () => {
     const error = new TokenError('ERR_THROTTLED', 'm')
     expect(toTokenError(error, 'obtain')).toBe(error)
   })
@@ -273,8 +267,8 @@ describe('given what else may be thrown', () => {
         }),
       },
     ],
-    ['a code that is none', { code: 'hidden-value', name: 'hidden-value' }],
-    ['a status that is no status', { status: 'hidden-value', statusCode: 7 }],
+    ['an invalid code', { code: 'hidden-value', name: 'hidden-value' }],
+    ['an invalid status', { status: 'hidden-value', statusCode: 7 }],
   ])('when it is %s, then nothing is known of the exchange', (_, thrown) => {
     const error = toTokenError(thrown, 'refresh')
     expect(error).toMatchObject({
@@ -295,7 +289,7 @@ describe('given a polluted Object.prototype (F163)', () => {
     ['errors', [{ code: 'ECONNREFUSED' }]],
     ['refreshToken', 'kept'],
     ['outcome', 'not-sent'],
-  ])('when it holds %s, then that says nothing of an error', (name, value) => {
+  ])('when it has %s, then that reveals nothing about an error', (name, value) => {
     Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true })
     try {
       expect(said(toTokenError(new Error('m'), 'refresh'))).toBe('ERR_TOKEN_SERVICE_UNAVAILABLE unknown ')
@@ -307,7 +301,7 @@ describe('given a polluted Object.prototype (F163)', () => {
 
 describe('given a source that calls toTokenError itself (F192)', () => {
   it.each([
-    ['an answer', { status: 503 }],
+    ['a response', { status: 503 }],
     ['a failed connection', Object.assign(new Error('m'), { code: 'ECONNREFUSED' })],
     ['a bug', new TypeError('m')],
   ])('when it reads %s, then the stack of the error begins in the source', (_, thrown) => {

@@ -25,7 +25,7 @@ describe('given a token clock', () => {
     [-2_000, 0, []],
     [-2_001, 0, [-2_001]],
     [-3_600_000, 0, [-3_600_000]],
-  ])('when the wall clock alone moves by %i ms, then a token ages by %i ms', (byMs, agedMs, told) => {
+  ])('when only the wall clock moves, by %i ms, then a token ages by %i ms', (byMs, agedMs, told) => {
     const { clock, age, jumps } = world()
     clock.stepWall(byMs)
     expect([age(), jumps]).toEqual([agedMs, told])
@@ -40,7 +40,7 @@ describe('given a token clock', () => {
     expect(age()).toBe(3_600_000)
   })
 
-  it('when the wall clock drifts, then a new start forgives it', () => {
+  it('when the wall clock drifts, then a new start discards the drift', () => {
     const { clock, tokenClock, jumps } = world()
     for (let month = 0; month < 5; month += 1) {
       clock.stepWall(1_500)
@@ -50,10 +50,10 @@ describe('given a token clock', () => {
   })
 })
 
-it('given the system clock, when a timer is set, cancelled or too long, then it behaves as a timer', async () => {
+it('given the system clock, when a timer is set, cancelled or too long, then it behaves like a timer', async () => {
   const fired: string[] = []
   systemClock.setTimer(() => fired.push('cancelled'), 0)()
-  // Node would replace 2^31 ms by 1 ms, and warn, which fails the test.
+  // Node would replace 2^31 ms by 1 ms, and emit a warning, which fails the test.
   const cancelLong = systemClock.setTimer(() => fired.push('too long'), 2 ** 31)
   await new Promise<void>((resolve) => systemClock.setTimer(resolve, 5, true))
   cancelLong()

@@ -11,7 +11,7 @@ import { settle } from '../support/watched-clock.ts'
 const login = () => Object.assign(new ScriptedSource({ pairs: true }), { login: person })
 
 describe('given a login that is adopted without a refresh token (F351)', () => {
-  it('then an anomaly says so at once, and the error at its end names what to ask for', async () => {
+  it('then an anomaly reports it at once, and the error at its expiry names what to request', async () => {
     const { clock, tokens, told } = manage(login())
     await tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000 })
     await settle()
@@ -25,7 +25,7 @@ describe('given a login that is adopted without a refresh token (F351)', () => {
     expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'expired' })
   })
 
-  it('when it has one, or the source can obtain, then nothing is told', async () => {
+  it('when it has one, or the source can obtain, then nothing is reported', async () => {
     for (const source of [login(), new ScriptedSource({ pairs: true })]) {
       const { tokens, told } = manage(source)
       await tokens.adopt('login' in source ? source.grant() : { accessToken: 'a', accessLifetimeMs: 60_000 })
@@ -35,10 +35,10 @@ describe('given a login that is adopted without a refresh token (F351)', () => {
   })
 })
 
-describe('given an obtain that brings the very token that has expired (F375)', () => {
+describe('given an obtain that returns the very token that has expired (F375)', () => {
   const again = (more = {}) => ({ accessToken: 'same', accessLifetimeMs: 60_000, ...more })
 
-  it('when its lifetime was told, then that is no renewal', async () => {
+  it('when its lifetime was stated, then that is not a renewal', async () => {
     const { source, clock, tokens, told } = manage(new ScriptedSource(), { retry: { maxAttempts: 1 } })
     source.script.push(again, again, again)
     await tokens.getAccessToken()
@@ -51,7 +51,7 @@ describe('given an obtain that brings the very token that has expired (F375)', (
     expect(told.renewed).toHaveLength(length)
   })
 
-  it('when it was not told, then it is one: a session may give the same token again', async () => {
+  it('when its lifetime was not stated, then that is a renewal: a session may return the same token again', async () => {
     const { source, clock, tokens } = manage(new ScriptedSource())
     const untold = () => again({ [GRANT_DETAILS]: { isLifetimeAssumed: true } })
     source.script.push(untold, untold, untold)
@@ -62,7 +62,7 @@ describe('given an obtain that brings the very token that has expired (F375)', (
 })
 
 describe('given an access token that lives less than five seconds (F383)', () => {
-  it('when the same token came with more before, then nothing is told', async () => {
+  it('when the same token had a longer lifetime before, then nothing is reported', async () => {
     const { source, clock, tokens, told } = manage(new ScriptedSource(), { renewal: { keepWarm: 'never' } })
     for (const accessLifetimeMs of [10_000, 4_000])
       source.script.push(() => ({ accessToken: 'same', accessLifetimeMs }))
@@ -73,7 +73,7 @@ describe('given an access token that lives less than five seconds (F383)', () =>
     expect([source.calls.length, told.anomaly]).toEqual([2, []])
   })
 
-  it('when nothing explains it, then it is told', async () => {
+  it('when nothing explains it, then it is reported', async () => {
     const { tokens, told } = manage(new ScriptedSource({ lifetimeMs: 3_600 }))
     await tokens.getAccessToken()
     await settle()
@@ -82,7 +82,7 @@ describe('given an access token that lives less than five seconds (F383)', () =>
 })
 
 describe('given a login whose store has failed over (F387)', () => {
-  it('when its refresh token is in doubt for that alone, then the error names the store', async () => {
+  it('when its refresh token is in doubt only for that reason, then the error names the store', async () => {
     const clock = manualClock()
     const register = new MemoryRegister(clock)
     register.epoch = 'one'
@@ -111,7 +111,7 @@ describe('given a caller who gives up at its limit (F388)', () => {
     return (error as TokenError).message
   }
 
-  it('when a token request takes long, then the error names the call and exchangeTimeoutMs', async () => {
+  it('when a token request takes long, then the error names the request and exchangeTimeoutMs', async () => {
     const source = Object.assign(new ScriptedSource({ takesMs: 20_000 }), { origin: 'https://id.example.com' })
     const message = await said(manage(source))
     expect(message).toMatch(
@@ -119,20 +119,20 @@ describe('given a caller who gives up at its limit (F388)', () => {
     )
   })
 
-  it('when the renewal pauses between two calls, then it names the pause', async () => {
+  it('when the renewal pauses between two requests, then the error names the pause', async () => {
     const source = new ScriptedSource()
     for (let n = 0; n < 4; n += 1) source.script.push(failing(503))
     const message = await said(manage(source, { retry: { baseDelayMs: 15_000 } }))
     expect(message).toMatch(/the pause before the next token request/)
   })
 
-  it('when the store is silent, then it names the store', async () => {
+  it('when the store does not respond, then the error names the store', async () => {
     const silent = () => new Promise<never>(() => undefined)
     const store = sharedStore({ kind: 'silent', read: silent, replace: silent }, { commandTimeoutMs: 60_000 })
     expect(await said(manage(new ScriptedSource(), { store }))).toMatch(/the token store.*commandTimeoutMs/)
   })
 
-  it('when another manager makes the call, then it names that', async () => {
+  it('when another manager makes the request, then the error names that manager', async () => {
     const clock = manualClock()
     const store = sharedStore(new MemoryRegister(clock))
     const source = new ScriptedSource()
@@ -144,7 +144,7 @@ describe('given a caller who gives up at its limit (F388)', () => {
     expect(await said(manage(source, { store }, clock))).toMatch(/another owner/)
   })
 
-  it('when a login is pending, then it names that', async () => {
+  it('when a login is pending, then the error names that login', async () => {
     const world = manage(login())
     void outcome(world.tokens.adopt(new Promise(() => undefined)))
     expect(await said(world)).toMatch(/a pending login/)

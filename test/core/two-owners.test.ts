@@ -29,7 +29,7 @@ async function dueForBoth(
 }
 
 describe('given a token that another owner renews', () => {
-  it('when ours still serves, then nobody asks how it goes until it must', async () => {
+  it('when ours is still valid, then the store is not polled until a token is needed', async () => {
     const { first, second, gate, clock } = await dueForBoth()
     gate.open()
     await clock.advance(11_999)
@@ -46,7 +46,7 @@ describe('given a token that another owner renews', () => {
     [0, 250],
     [0.5, 187.5],
   ])(
-    'when somebody comes who cannot do with ours, then the other is asked at once, and again soon (jitter %d: %d ms)',
+    'when a caller arrives who cannot use ours, then the store is polled at once, and again soon (jitter %d: %d ms)',
     async (random, pollMs) => {
       const { second, source, gate, clock } = await dueForBoth(random)
       const waiting = second.tokens.replaceAccessToken('access-1')
@@ -61,7 +61,7 @@ describe('given a token that another owner renews', () => {
     },
   )
 
-  it('when ours is reset meanwhile, then it does not take what the other gets: that began before (P11)', async () => {
+  it('when ours is reset, then it does not adopt the renewed token, whose renewal began before (P11)', async () => {
     const { first, second, source, gate, clock } = await dueForBoth()
     await second.tokens.reset()
     gate.open()
@@ -75,7 +75,7 @@ describe('given a token that another owner renews', () => {
     expect(first.tokens.peekAccessToken()).toBe('access-3')
   })
 
-  it('when the other is closed meanwhile, and its refresh token rejected, then a stop holds for ours too', async () => {
+  it('when the other is closed, and its refresh token rejected, then a stop applies to ours too', async () => {
     const { first, second, gate, clock } = await dueForBoth(0, { onSuspicious: 'stop' }, failing(401))
     const closed = first.tokens.close()
     gate.open()
@@ -86,7 +86,7 @@ describe('given a token that another owner renews', () => {
     expect(await outcome(second.tokens.getAccessToken())).toMatchObject({ code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
   })
 
-  it('when the other is closed meanwhile, and its refresh token rejected, then ours need not wait for it', async () => {
+  it('when the other is closed, and its refresh token rejected, then ours does not wait for it', async () => {
     const { first, second, source, gate } = await dueForBoth(0, {}, failing(401))
     const closed = first.tokens.close()
     gate.open()
@@ -100,7 +100,7 @@ describe('given a token that another owner renews', () => {
   })
 
   it.each([20_000, 120_000])(
-    'when the other is closed meanwhile, and the service asks for a pause of %d ms, then ours keeps to it',
+    'when the other is closed, and the service asks for a pause of %d ms, then ours waits for it',
     async (retryAfterMs) => {
       const { first, second, source, gate, clock } = await dueForBoth(0, {}, failing(429, { retryAfterMs }))
       const closed = first.tokens.close()
@@ -116,7 +116,7 @@ describe('given a token that another owner renews', () => {
     },
   )
 
-  it('when the other is closed meanwhile, and its answer is lost, then ours obtains at once', async () => {
+  it('when the other is closed, and its response is lost, then ours obtains at once', async () => {
     const lost = failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown')
     const { first, second, source, gate } = await dueForBoth(0, {}, lost)
     const closed = first.tokens.close()
@@ -128,7 +128,7 @@ describe('given a token that another owner renews', () => {
     await renewed
   })
 
-  it('when ours is closed meanwhile, then it asks no more', async () => {
+  it('when ours is closed, then it no longer polls', async () => {
     const { second, gate, clock } = await dueForBoth()
     await second.tokens.close()
     gate.open()
@@ -137,7 +137,7 @@ describe('given a token that another owner renews', () => {
   })
 })
 
-it('given a renewal that another owner gave up, when ours is the next, then it calls once, and the cool-down is the second one', async () => {
+it('given a renewal that failed at another owner, when ours is next, then it makes one request, and its cool-down is the second one', async () => {
   const store = memoryStore()
   const { clock, source, tokens } = manage(undefined, { store })
   const second = manage(source, { store }, clock)
@@ -151,7 +151,7 @@ it('given a renewal that another owner gave up, when ours is the next, then it c
   expect(source.calls).toHaveLength(2)
 })
 
-it('given a manager that is closed as its lease is granted, then the lease is given back, and another owner goes on at once', async () => {
+it('given a manager that is closed when its lease is granted, then the lease is released, and another owner continues at once', async () => {
   const inner = memoryStore() as OpenableStore
   let granted = (): void => undefined
   const asked = new Promise<void>((resolve) => (granted = resolve))
@@ -189,8 +189,8 @@ it('given a manager that is closed as its lease is granted, then the lease is gi
   expect(clock.delays.filter((ms) => ms === 250)).toEqual([])
 })
 
-describe('given a refresh token of a login that is rejected, because the other owner has a newer pair', () => {
-  /** @param maxAttempts Calls that a renewal may make. */
+describe('given a refresh token of a login that is rejected because the other owner has a newer token set', () => {
+  /** @param maxAttempts Requests that a renewal may make. */
   async function refusedBeside(maxAttempts: number, newer: Partial<AdoptedGrant>) {
     const store = memoryStore()
     const source = Object.assign(new ScriptedSource({ pairs: true }), { login: person })
@@ -206,14 +206,14 @@ describe('given a refresh token of a login that is rejected, because the other o
     return { clock, source, tokens, told, ended: await renewed }
   }
 
-  it('when the renewal may make another call, then it presents the newer refresh token', async () => {
+  it('when the renewal may make another request, then it presents the newer refresh token', async () => {
     const { source, tokens, ended } = await refusedBeside(2, {})
     expect(ended).toBeUndefined()
     expect(source.calls.map(({ refreshToken }) => refreshToken)).toEqual(['refresh-1', 'refresh-2'])
     expect(tokens.peekAccessToken()).toBe('access-3')
   })
 
-  it('when this was the last call that the renewal may make, then it adopts the newer pair (F274)', async () => {
+  it('when this was the last request that the renewal may make, then it adopts the newer token set (F274)', async () => {
     const { source, tokens, told, ended } = await refusedBeside(1, {})
     expect(ended).toBeUndefined()
     expect(source.calls).toHaveLength(1)
@@ -222,7 +222,7 @@ describe('given a refresh token of a login that is rejected, because the other o
     expect(told.renewed.at(-1)).toMatchObject({ by: 'adopted', because: 'forced' })
   })
 
-  it('when the newer pair has no access token that serves, then callers get the error of the service (F274)', async () => {
+  it('when the newer token set has no valid access token, then callers get the error of the service (F274)', async () => {
     const { clock, source, tokens, told, ended } = await refusedBeside(1, { accessToken: undefined })
     expect(ended).toMatchObject({ code: 'ERR_REFRESH_REJECTED', status: 401, retryAt: expect.any(Number) })
     expect([told.retry, told.suspicious]).toEqual([[], []])

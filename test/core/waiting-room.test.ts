@@ -20,7 +20,7 @@ function world(living?: string) {
 const late = { code: 'ERR_WAIT_TIMEOUT' }
 
 describe('given callers who wait', () => {
-  it('when a token comes, then all get it and no timer is left', async () => {
+  it('when a token arrives, then all get it and no timer is left', async () => {
     const { clock, room, enter } = world()
     const waits = Promise.all([enter(100), enter(50), enter(200)])
     expect([clock.pendingTimers, clock.holding]).toEqual([1, 1])
@@ -29,7 +29,7 @@ describe('given callers who wait', () => {
     expect([room.size, clock.pendingTimers]).toEqual([0, 0])
   })
 
-  it('when limits pass, then each leaves at its own, and one timer serves them all', async () => {
+  it('when limits pass, then each leaves at its own, and there is one timer for all', async () => {
     const { clock, room, enter } = world()
     const [long, short, same] = [enter(100), enter(50), enter(50)]
     expect(clock.pendingTimers).toBe(1)
@@ -43,7 +43,7 @@ describe('given callers who wait', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('when the limit of one passes, then another waits on until the old token will do for it', async () => {
+  it('when the limit of one passes, then another waits until it may use the old token', async () => {
     const { clock, room, enter } = world('old')
     const [short, keeps] = [enter(50), enter(100, undefined, 70)]
     await clock.advance(69)
@@ -53,7 +53,7 @@ describe('given callers who wait', () => {
     expect(await keeps).toBe('old')
   })
 
-  it('when a limit is no whole millisecond, then its timer does not spin', async () => {
+  it('when a limit is a fraction of a millisecond, then its timer does not spin', async () => {
     const { clock, enter } = world()
     await clock.advance(1 / 3)
     const wait = enter(100.1)
@@ -62,7 +62,7 @@ describe('given callers who wait', () => {
     expect(clock.delays).toEqual([101])
   })
 
-  it('when the old token still lives at the limit, then it goes to those for whom it will do', async () => {
+  it('when the old token is still valid at the limit, then callers who may use it get it', async () => {
     const { clock, enter } = world('old')
     const [keeps, insists] = [enter(50, undefined, 70), enter(50)]
     await clock.advance(50)
@@ -70,7 +70,7 @@ describe('given callers who wait', () => {
     expect(await insists).toMatchObject(late)
   })
 
-  it('when it still lives at the instant from which it will do, then those leave with it', async () => {
+  it('when the old token is valid at the instant from which callers may use it, then they leave with it', async () => {
     const { clock, room, enter } = world('old')
     const [keeps, insists] = [enter(50, undefined, 20), enter(50)]
     await clock.advance(19)
@@ -82,7 +82,7 @@ describe('given callers who wait', () => {
     expect(await insists).toBe('token')
   })
 
-  it('when it has died by then, then they wait on, until their limit', async () => {
+  it('when the old token has expired by then, then they wait until their limit', async () => {
     const { clock, room, enter } = world()
     const [first, second] = [enter(50, undefined, 20), enter(60, undefined, 20)]
     await clock.advance(49)
@@ -104,7 +104,7 @@ describe('given callers who wait', () => {
 })
 
 describe('given callers who share a signal', () => {
-  it('when a thousand wait, then one listener is on it, and none afterwards (F98)', () => {
+  it('when a thousand wait, then the signal has one listener, and none afterwards (F98)', () => {
     const { room, enter } = world()
     const { signal } = new AbortController()
     const on = jest.spyOn(signal, 'addEventListener')
@@ -126,7 +126,7 @@ describe('given callers who share a signal', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('when the signal is of a polyfill that tells its listeners nothing, then the abort reaches its callers alone', async () => {
+  it('when the signal is of a polyfill that passes nothing to its listeners, then the abort reaches its callers alone', async () => {
     const { room, enter } = world()
     const listeners: (() => void)[] = []
     const polyfilled = {
@@ -156,7 +156,7 @@ describe('given callers who share a signal', () => {
   })
 })
 
-describe('given callers who may share what they wait for', () => {
+describe('given callers who can share their wait', () => {
   const shared = (living?: string) => {
     const { clock, room } = world(living)
     const share = (ms: number, keepMs?: number, signal?: AbortSignal) => {
@@ -166,7 +166,7 @@ describe('given callers who may share what they wait for', () => {
     return { clock, room, share }
   }
 
-  it('when they come at the same time with the same limits, then they wait as one', async () => {
+  it('when they arrive at the same time with the same limits, then they wait as one', async () => {
     const { room, share } = shared()
     const [first, second] = [share(100, 50), share(100.9, 50.9)]
     expect([second === first, room.size]).toEqual([true, 1])
@@ -176,10 +176,10 @@ describe('given callers who may share what they wait for', () => {
 
   it.each<[string, [number, number?, AbortSignal?]]>([
     ['another limit', [101, 50]],
-    ['another instant from which the old token will do', [100, 51]],
+    ['another instant from which it may use the old token', [100, 51]],
     ['no such instant', [100]],
     ['a signal', [100, 50, new AbortController().signal]],
-  ])('when a caller has %s, then it waits for itself', async (_, waits) => {
+  ])('when a caller has %s, then it waits separately', async (_, waits) => {
     const { room, share } = shared()
     const [first, other] = [share(100, 50), share(...waits)]
     expect([other === first, room.size]).toEqual([false, 2])
@@ -187,7 +187,7 @@ describe('given callers who may share what they wait for', () => {
     expect(await Promise.all([first, other])).toEqual(['token', 'token'])
   })
 
-  it('when those before them have left, then they wait for what comes next', async () => {
+  it('when earlier callers have left, then they wait for the next token', async () => {
     const { room, share } = shared()
     const first = share(100)
     room.resolveAll('first')

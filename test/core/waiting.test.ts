@@ -11,7 +11,7 @@ describe('given no token yet', () => {
     expect([new Set(got).size, source.calls.length]).toEqual([1, 1])
   })
 
-  it('when somebody peeks, then there is nothing and no call is made', async () => {
+  it('when a caller peeks, then there is nothing and no request is made', async () => {
     const { source, tokens } = manage()
     expect(tokens.peekAccessToken()).toBeUndefined()
     await settle()
@@ -35,7 +35,7 @@ describe('given no token yet', () => {
     expect(source.calls).toHaveLength(1)
   })
 
-  it('when all waiters abort, then the exchange runs to its end and its token is kept (F95)', async () => {
+  it('when all waiters abort, then the exchange completes and its token is kept (F95)', async () => {
     const { clock, source, tokens } = manage(slow())
     const controller = new AbortController()
     const waits = [1, 2].map(() => outcome(tokens.getAccessToken({ signal: controller.signal })))
@@ -47,7 +47,7 @@ describe('given no token yet', () => {
     expect(tokens.peekAccessToken()).toBe('access-1')
   })
 
-  it('when a caller aborts by a signal of a polyfill, as React Native has it, then its wait ends, and the others get their token (F94)', async () => {
+  it('when a caller aborts by a signal of a polyfill, as in React Native, then its wait ends, and the others get their token (F94)', async () => {
     const { clock, tokens } = manage(slow())
     const polyfill = Object.assign(new EventTarget(), { aborted: false })
     const options = { signal: polyfill as never }
@@ -63,8 +63,8 @@ describe('given no token yet', () => {
     expect(await other).toBe('access-1')
   })
 
-  it.each([{}, 'a text', new AbortController()])(
-    'when the signal is none, then the error names the option (%p)',
+  it.each([{}, 'a string', new AbortController()])(
+    'when the signal is invalid, then the error names the option (%p)',
     async (signal) => {
       const { source, tokens } = manage()
       const error = await outcome(tokens.getAccessToken({ signal: signal as never }))
@@ -76,7 +76,7 @@ describe('given no token yet', () => {
     },
   )
 
-  it('when a caller comes with an aborted signal, then no call is made, however it asks (F96)', async () => {
+  it('when a caller arrives with an aborted signal, then no request is made, whichever method it calls (F96)', async () => {
     const { source, tokens } = manage()
     const signal = AbortSignal.abort('no')
     const asks = [
@@ -91,9 +91,9 @@ describe('given no token yet', () => {
   it.each([
     ['the manager’s', { renewal: { maxWaitMs: 400 } }, {}, 400],
     ['the caller’s own', {}, { maxWaitMs: 400 }, 400],
-    ['never more than the manager’s', { renewal: { maxWaitMs: 400 } }, { maxWaitMs: 900 }, 400],
+    ['capped by the manager’s', { renewal: { maxWaitMs: 400 } }, { maxWaitMs: 900 }, 400],
   ])(
-    'when the limit passes (%s), then the caller fails and the token still comes',
+    'when the limit passes (%s), then the caller fails and the token still arrives',
     async (_, options, wait, limitMs) => {
       const { clock, tokens } = manage(slow(), options)
       const waiting = outcome(tokens.getAccessToken(wait))
@@ -108,12 +108,12 @@ describe('given no token yet', () => {
     },
   )
 
-  it('when a caller’s limit is no duration, then it is told so', async () => {
+  it('when a caller’s limit is not a duration, then the error reports it', async () => {
     const { tokens } = manage()
     await expect(tokens.getAccessToken({ maxWaitMs: NaN })).rejects.toThrow(/maxWaitMs .*NaN/)
   })
 
-  it('when a caller waits, then its limit holds the process; when a token lives, nothing does', async () => {
+  it('when a caller waits, then its limit keeps the process alive; with a valid token, nothing does', async () => {
     const clock = watchedClock()
     const { tokens } = manage(slow(), {}, clock)
     const waiting = tokens.getAccessToken()
@@ -144,7 +144,7 @@ describe('given a token in its hard window', () => {
     expect(await waiting).toBe('access-2')
   })
 
-  it('when it does not, then at a third of the window the caller makes do with the old one', async () => {
+  it('when it does not, then at a third of the window the caller gets the old one', async () => {
     const { clock, tokens } = await inHardWindow()
     const waiting = tokens.getAccessToken()
     let got: string | undefined
@@ -155,7 +155,7 @@ describe('given a token in its hard window', () => {
     expect(await waiting).toBe('access-1')
   })
 
-  it('when a third of the window is left, then the caller gets the old one at once, while it strictly lives', async () => {
+  it('when a third of the window is left, then the caller gets the old one at once, until it expires', async () => {
     const { clock, source, tokens, open } = await inHardWindow()
     await clock.advance(2_999)
     expect(await tokens.getAccessToken()).toBe('access-1')
@@ -168,18 +168,18 @@ describe('given a token in its hard window', () => {
     expect(await waiting).toBe('access-2')
   })
 
-  it('when the machine sleeps while a caller waits, then the caller waits on for the new token', async () => {
+  it('when the machine sleeps while a caller waits, then the caller keeps waiting for the new token', async () => {
     const { clock, tokens, open } = await inHardWindow()
     const waiting = tokens.getAccessToken()
     await settle()
     clock.stepWall(3_600_000)
     await clock.advance(5_000)
-    open() // the manager asked for this token before the sleep, so it counts as expired
+    open() // the manager requested this token before the sleep, so it counts as expired
     await clock.advance(1_000)
     expect(await waiting).toBe('access-3')
   })
 
-  it('when the renewal fails, then no caller fails while the token lives', async () => {
+  it('when the renewal fails, then no caller fails while the token is valid', async () => {
     const { source, tokens, clock } = await inHardWindow()
     source.script.splice(0, 1, failing(400))
     expect(await tokens.getAccessToken()).toBe('access-1')

@@ -18,7 +18,7 @@ afterEach(() => {
 const ok = axios.create({ baseURL: 'https://api.example', adapter: async (config) => ({ ...OK, config }) })
 const OK = { status: 200, statusText: '', headers: {}, data: '' }
 
-/** Sends a request to an origin that no attachment has. */
+/** Sends a request to an origin that has no attachment. */
 async function sendElsewhere(tokens: TokenManager): Promise<void> {
   const attachment = attachBearer(ok, tokens)
   await ok.get('https://elsewhere.example/wallet')
@@ -29,15 +29,15 @@ async function sendElsewhere(tokens: TokenManager): Promise<void> {
 /** A store that cannot store: every command fails. */
 const lost = () => redisStore({ client: { command: () => Promise.reject(new Error('hidden-value')) } })
 
-// The order of the tests matters: a process warns once of each kind, and jest gives each file a process of its own.
-describe('given a mistake that a manager tells of (F191)', () => {
-  it('when somebody listens to anomalies, then there is no warning', async () => {
+// The order of the tests matters: a process warns once per kind, and jest gives each file a process of its own.
+describe('given a mistake that a manager reports (F191)', () => {
+  it('when there is a listener for anomalies, then there is no warning', async () => {
     const { tokens, told } = manage()
     await sendElsewhere(tokens)
     expect([told.anomaly.length, warnings]).toEqual([1, []])
   })
 
-  it('when nobody listens, then the process is warned once, with what to do', async () => {
+  it('when there is no listener, then the process emits one warning, with the remedy', async () => {
     for (let n = 0; n < 3; n += 1) {
       const { tokens, clock } = manage(undefined, {}, undefined, { unheard: true })
       await sendElsewhere(tokens)
@@ -54,7 +54,7 @@ describe('given a mistake that a manager tells of (F191)', () => {
     ])
   })
 
-  it('when the runtime has no warnings, as browsers, then the console tells it', async () => {
+  it('when the runtime has no warnings, as in browsers, then the console reports it', async () => {
     const { process: own, console: shown } = globalThis
     const lines: string[] = []
     Object.assign(globalThis, { process: undefined, console: { warn: (line: string) => lines.push(line) } })
@@ -70,7 +70,7 @@ describe('given a mistake that a manager tells of (F191)', () => {
   it.each([
     ['no console', undefined],
     ['a console without warn', {}],
-  ])('when the runtime has no warnings, and %s, then nothing is told', (name, console) => {
+  ])('when the runtime has no warnings, and %s, then nothing is reported', (name, console) => {
     const { process: own, console: shown } = globalThis
     Object.assign(globalThis, { process: undefined, console })
     try {
@@ -81,7 +81,7 @@ describe('given a mistake that a manager tells of (F191)', () => {
     expect(warnings).toEqual([])
   })
 
-  it('when the store is without keys, or out of reach, and nobody listens, then each is told once, without a secret', async () => {
+  it('when the store has no keys, or is unavailable, and there is no listener, then each is reported once, without a secret', async () => {
     for (let n = 0; n < 2; n += 1) {
       const { tokens } = manage(undefined, { store: lost() }, undefined, { unheard: true })
       await tokens.getAccessToken()
@@ -93,7 +93,7 @@ describe('given a mistake that a manager tells of (F191)', () => {
     ])
   })
 
-  it('when it is nobody’s mistake, then an event is enough', async () => {
+  it('when no user made a mistake, then there is only an event', async () => {
     const { clock, tokens } = manage(new ScriptedSource(), {}, undefined, { unheard: true })
     await tokens.getAccessToken()
     clock.stepWall(10_000)
