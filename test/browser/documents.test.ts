@@ -8,7 +8,7 @@ import { type Browser, chromium } from 'playwright-core'
 import { describeBrowser, FLAGS } from './support/browser.ts'
 
 const WIDTHS = [1_280, 390]
-/** As a text: the types of a page are not those of Node. */
+/** As text, because the types of a page are not those of Node. */
 const LOOK = `({
   isTooWide: document.documentElement.scrollWidth > innerWidth,
   scrolls: [...document.querySelectorAll('table')].some((table) => table.scrollWidth > table.clientWidth),
@@ -29,7 +29,7 @@ describeBrowser('given the site of the documents', () => {
     rmSync(site, { recursive: true })
   })
 
-  /** Opens each page once, several at a time. @returns which of them are wider than a screen, and which have a table that scrolls, as `page at width` */
+  /** Opens each page once, several at a time. @returns the pages that are wider than a screen, and those with a scrolling table, as `page at width` */
   async function lookedAt(): Promise<{ tooWide: string[]; scrolling: string[] }> {
     const names = readdirSync(site, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'))
     const found = { tooWide: [] as string[], scrolling: [] as string[] }

@@ -11,7 +11,7 @@ interface Proved {
 
 const proved = (page: Page, name?: string) => page.evaluate<Proved>(`proved(${JSON.stringify(name)})`)
 
-/** What a script of the page finds of the keys. */
+/** What a script of the page can read of the keys. */
 const STORED = `new Promise((resolve, reject) => {
   const request = indexedDB.open('axios-evergreen.dpop')
   request.onerror = () => reject(request.error)
@@ -50,7 +50,7 @@ describeBrowser('given the key of a page', () => {
     return page
   }
 
-  it('when six tabs ask for it at once, then all have the same one, and no script can read it', async () => {
+  it('when six tabs request it at once, then all have the same key, and no script can read it', async () => {
     const pages = await Promise.all(Array.from({ length: 6 }, () => opened()))
     const [first, ...others] = await Promise.all(pages.map((page) => proved(page)))
     const { header, claims, thumbprint } = verified(first!.proof)
@@ -60,7 +60,7 @@ describeBrowser('given the key of a page', () => {
     expect(await pages[0]!.evaluate(STORED)).toEqual(['InvalidAccessError'])
   })
 
-  it('when the page is loaded again, then it has the same one', async () => {
+  it('when the page is reloaded, then it has the same key', async () => {
     const page = await opened()
     const { thumbprint } = await proved(page)
     await page.reload()
@@ -68,7 +68,7 @@ describeBrowser('given the key of a page', () => {
     expect(await proved(await opened())).toMatchObject({ thumbprint })
   })
 
-  it('when another name is given, then it is another key', async () => {
+  it('when another name is given, then the key is different', async () => {
     const page = await opened()
     const names = ['default', 'of the bakery', 'of the garage']
     const keys = await Promise.all(names.map((name) => proved(page, name)))
@@ -76,7 +76,7 @@ describeBrowser('given the key of a page', () => {
     expect(await proved(page)).toMatchObject({ thumbprint: keys[0]!.thumbprint })
   })
 
-  it('when the browser denies storage, then the page has a key of its own, and is told once what that means', async () => {
+  it('when the browser denies storage, then the page has its own key, and one warning explains the consequences', async () => {
     await context.addInitScript(
       `IDBFactory.prototype.open = () => { throw new DOMException('denied', 'SecurityError') }`,
     )
@@ -88,7 +88,7 @@ describeBrowser('given the key of a page', () => {
     expect(told).toEqual([expect.stringMatching(/The DPoP key default .*allow cookies[^]*its own login/)])
   })
 
-  it('when another script has put something else there, then the error names what is wrong', async () => {
+  it('when another script has stored something else there, then the error names what is wrong', async () => {
     const page = await opened()
     await proved(page)
     await page.evaluate(`new Promise((resolve) => {
@@ -102,7 +102,7 @@ describeBrowser('given the key of a page', () => {
     expect(await page.evaluate('failed()')).toMatch(/^TypeError: publicKey must be an object/)
   })
 
-  it('when the page is of plain http, then the error says so', async () => {
+  it('when the page uses plain http, then the error says so', async () => {
     const page = await opened(`http://app.test:${site.port}/`)
     expect(await page.evaluate('failed()')).toMatch(/^TypeError: webKey needs WebCrypto.*https/)
   })

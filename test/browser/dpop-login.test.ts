@@ -61,7 +61,7 @@ describeBrowser('given a page, and a server of another origin that binds tokens 
     expect(server.strangers).toEqual([])
   })
 
-  it('when it is loaded again, and another tab is opened, then both have the key and its tokens, and nobody logs in', async () => {
+  it('when it is reloaded, and another tab is opened, then both have the key and its tokens, and no user logs in', async () => {
     const page = await opened()
     await logIn(page)
     await posted(page)

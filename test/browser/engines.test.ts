@@ -21,7 +21,7 @@ describeEngines('a page with a login', (stage) => {
     ['the service has not acted yet', 'unread', 0],
     ['the service has acted, and accepts a used refresh token for a while', undefined, EXCHANGE_LIMIT_MS],
   ] as const)(
-    'when a tab is reloaded in the middle of a refresh, and %s, then the login lives on, and the next page does not wait for the lease of the page that is gone (F245)',
+    'when a tab is reloaded during a refresh, and %s, then the login continues, and the next page does not wait for the lease of the previous page (F245)',
     async (_, unread, reuseGraceMs) => {
       const { site, open } = stage()
       site.lifetimeMs = 10 * EXCHANGE_LIMIT_MS
@@ -33,7 +33,7 @@ describeEngines('a page with a login', (stage) => {
       await until(() => site.calls.length === 2)
       await page.reload()
       site.release()
-      // Without the lock of the page that is gone, this would take as long as its lease: more than a command may take.
+      // Without the lock of the previous page, this would take as long as its lease: more than a command may take.
       await page.evaluate('app.tokens.renew()')
       expect([await page.send(), site.reused, grants()]).toEqual([
         200,
@@ -44,7 +44,7 @@ describeEngines('a page with a login', (stage) => {
     },
   )
 
-  it('when the browser denies storage, then a user can log in, and the page is told once (F243)', async () => {
+  it('when the browser denies storage, then a user can log in, and one event tells the page (F243)', async () => {
     const deny = `void (IDBFactory.prototype.open = () => { throw new DOMException('denied', 'SecurityError') })`
     const page = await stage().open({ byLogin: true, seals: true }, deny)
     expect(await page.send()).toBe('ERR_LOGIN_REQUIRED')
@@ -70,7 +70,7 @@ describeEngines('a page with a login', (stage) => {
     expect(grants()).toEqual(['session', 'refresh_token'])
   })
 
-  it('when the token endpoint returns 401 with a Basic challenge, then no dialog is in the way (F242)', async () => {
+  it('when the token endpoint returns 401 with a Basic challenge, then the browser shows no dialog (F242)', async () => {
     const { site, open } = stage()
     const page = await open({ byLogin: true, retry: { maxAttempts: 1 } })
     await page.evaluate('app.logIn()')

@@ -29,7 +29,7 @@ describeBrowser('given the example of a single-page application', () => {
     await built.remove()
   })
 
-  it('when a user logs in, opens a second tab, and logs out, then both tabs are inside, and then outside', async () => {
+  it('when a user logs in, opens a second tab, and logs out, then both tabs show the login, and then the logout', async () => {
     const context = await browser.newContext()
     context.setDefaultTimeout(300_000)
     const [first, second] = [await context.newPage(), await context.newPage()]
@@ -65,7 +65,7 @@ describeBrowser('given the example of a single-page application', () => {
     ['steal', '#login:not([hidden])', /suspicious: .*evidence (unexplained|revoked-or-used)/],
     ['throttle', '#events [title="tried again"]', /tried again: .*responded with 429/],
     ['fail', '#events [title="tried again"]', /tried again: .*responded with 503/],
-  ])('when a person lets the service %s, then the panel shows what the page says', async (name, shown, said) => {
+  ])('when a user makes the service %s, then the panel shows what the page says', async (name, shown, said) => {
     const context = await browser.newContext()
     context.setDefaultTimeout(300_000)
     const page = await context.newPage()

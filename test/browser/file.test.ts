@@ -7,7 +7,7 @@ import { type SimulatedService, startTokenService } from '../../src/testing/inde
 import { type BuiltPackage, buildPackage } from '../support/built-package.ts'
 import { BUNDLE, describeBrowser, FLAGS, startedIn } from './support/browser.ts'
 
-describeBrowser('given a page that is a file, as a window of Electron loads it', () => {
+describeBrowser('given a page that is a file, as in a window of Electron', () => {
   let built: BuiltPackage
   let browser: Browser
   let service: SimulatedService
@@ -15,7 +15,7 @@ describeBrowser('given a page that is a file, as a window of Electron loads it',
     built = await buildPackage()
     await copyFile(resolve('test/browser/app/main.mjs'), join(built.dir, 'main.mjs'))
     await BUNDLE.esbuild(built.dir, 'iife')
-    // A script of the type `module` would not load: a file has no origin of its own.
+    // A script of the type `module` would not load, because a file has no origin.
     await writeFile(join(built.dir, 'index.html'), '<!doctype html><script src="esbuild/main.js"></script>')
     browser = await chromium.launch({ executablePath: process.env.TEST_CHROMIUM!, args: FLAGS })
     service = await startTokenService()
@@ -26,7 +26,7 @@ describeBrowser('given a page that is a file, as a window of Electron loads it',
     await built.remove()
   })
 
-  it('when a user logs in, then windows share the login, sealed, renew it once, find it again, and see its end', async () => {
+  it('when a user logs in, then windows share the login, sealed, renew it once, find it again after a restart, and show its end', async () => {
     const context = await browser.newContext()
     context.setDefaultTimeout(300_000)
     const { baseUrl: baseURL, tokenEndpoint, revocationEndpoint } = service

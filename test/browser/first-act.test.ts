@@ -1,10 +1,10 @@
 import { beforeEach, expect, it } from '@jest/globals'
 import { describeEngines } from './support/engine-stage.ts'
 
-/** How often each row is run, each time in a page that has just loaded. `ADOPT_RUNS=20` is the full measure. */
+/** How often each row is run, each time in a freshly loaded page. `ADOPT_RUNS=20` is the full measure. */
 const RUNS = Number(process.env.ADOPT_RUNS ?? 2)
 
-/** How a page logs Bob in right after it has loaded and has begun to look into its store, and what an earlier page has left there. */
+/** How a page logs Bob in right after it has loaded and has started to check its store, and what an earlier page has left there. */
 const SCRIPT = `
   import '/esbuild/main.js'
 
@@ -37,7 +37,7 @@ const SCRIPT = `
 interface Outcome {
   readonly bob: string
   readonly answers: readonly (number | string)[]
-  /** What the page was told after it had called adopt(). */
+  /** The events of the page after it had called adopt(). */
   readonly logins: readonly string[]
 }
 
@@ -53,7 +53,7 @@ describeEngines('a page that has just loaded, and adopts the tokens of Bob', (st
 
   const left = ['the login of Alice', 'an earlier logout', 'nothing']
   it.each(left.flatMap((held) => [0, 5, 20, 50, 300].map((ms) => [held, ms] as const)))(
-    'when the store holds %s, and Bob logs in after %d ms, then all requests go out as Bob, and his login is not dropped (F268)',
+    'when the store holds %s, and Bob logs in after %d ms, then all requests are sent as Bob, and his login is not dropped (F268)',
     async (held, ms) => {
       const { site } = stage()
       const earlier = await load()

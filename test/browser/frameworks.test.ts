@@ -11,7 +11,7 @@ describeBrowser('given the example pages', () => {
   const pages = suite?.()
   const kinds = [
     ...['react', 'vue', 'svelte', 'angular'].map((framework) => ({ framework, keeper: 'the page' as const })),
-    // The pages differ in what they import alone.
+    // The pages differ only in their imports.
     ...part(['react', 'vue', 'svelte', 'angular'], ['react']).map((framework) => ({
       framework,
       keeper: 'a session' as const,
@@ -47,13 +47,13 @@ describeBrowser('given the example pages', () => {
       await page.fill('[name=password]', password)
       await page.click('form button')
     }
-    /** What the page does behind what it shows. */
+    /** What the page does without showing it. */
     async function until(isTrue: () => boolean): Promise<void> {
       while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10))
     }
     const sees = (page: Page, name: string) => page.waitForSelector(`h1:text-is("${name}")`)
 
-    it('when nobody has logged in, then there is a form, which says if the password is wrong', async () => {
+    it('when no user has logged in, then there is a form, which reports a wrong password', async () => {
       const page = await open()
       await logIn(page, 'ada', 'wrong')
       await page.waitForSelector('[role=alert]:text-is("Wrong name or password. Try again.")')
@@ -62,7 +62,7 @@ describeBrowser('given the example pages', () => {
       expect(people.served).toEqual(['ada'])
     })
 
-    it('when somebody logs in and out in one tab, then the other tab shows it', async () => {
+    it('when a user logs in and out in one tab, then the other tab shows it', async () => {
       const [one, other] = [await open(), await open()]
       await other.waitForSelector('form')
       await logIn(one, 'ada')
@@ -85,7 +85,7 @@ describeBrowser('given the example pages', () => {
       expect(await other.evaluate('globalThis.hadForm')).toBeUndefined()
     })
 
-    it('when another user logs in elsewhere, then nothing of the first one is left', async () => {
+    it('when another user logs in elsewhere, then nothing of the first user is left', async () => {
       const [one, other] = [await open(), await open()]
       await logIn(one, 'ada')
       await sees(other, 'ada')
@@ -97,11 +97,11 @@ describeBrowser('given the example pages', () => {
         return logIn(form)
       })`)
       for (const page of [one, other]) await sees(page, 'bob')
-      // The session of the first one has ended, and no other.
+      // The session of the first user has ended, and no other.
       await until(() => people.sessions === (keeper === 'a session' ? 1 : 0))
     })
 
-    it('when the API rejects the token, then the page goes on, after one renewal', async () => {
+    it('when the API rejects the token, then the page continues after one renewal', async () => {
       const page = await open()
       await logIn(page, 'ada')
       await sees(page, 'ada')
@@ -114,7 +114,7 @@ describeBrowser('given the example pages', () => {
   /** React runs each effect of a development build twice in StrictMode. */
   const MOUNTS = { react: 2, vue: 1, svelte: 1 }
   it.each(Object.entries(MOUNTS))(
-    'when the components of %s in development mount, unmount and mount again, also in the middle of a request, then the console is quiet, and no rejection is unhandled',
+    'when the components of %s in development mount, unmount and mount again, also during a request, then the console is quiet, and no rejection is unhandled',
     async (framework, mounts) => {
       const people = await pages!.start('the page, in development')
       const context = await pages!.browser().newContext()
@@ -138,7 +138,7 @@ describeBrowser('given the example pages', () => {
       })`)
       await logIn('ada')
       expect(await page.evaluate('asked')).toBe(mounts)
-      // Nobody answers: the component goes while it waits.
+      // There is no response: the component unmounts while it waits.
       await page.route('**/api/me', () => undefined)
       await page.reload()
       await page.click('text=Log out')

@@ -10,10 +10,10 @@ const PAGE = `
   await app.send({ url: '/wallet' })
 `
 
-describeBrowser('given a tab that the browser freezes in the middle of a refresh', () => {
+describeBrowser('given a tab that the browser freezes during a refresh', () => {
   const stage = stageOfSuite()
 
-  it('then another tab has a token, and the frozen one takes it when it thaws: the refresh token is presented once (F187)', async () => {
+  it('then another tab has a token, and the frozen one adopts it when it thaws: the refresh token is presented once (F187)', async () => {
     const { site } = stage()
     site.lifetimeMs = 10 * EXCHANGE_LIMIT_MS
     site.scripts.set('/page', PAGE)

@@ -34,7 +34,7 @@ describeBrowser('given panels of a site', () => {
     site.revokeAccess()
     expect(await tab.send('/wallet')).toBe(200)
     expect(await tab.send('/refused')).toBe(401)
-    // With `validateStatus: null`, the rejection comes as a response.
+    // With `validateStatus: null`, the rejection arrives as a response.
     expect(await tab.page.evaluate(`app.api.get('/refused', { validateStatus: null }).then(r => r.status)`)).toBe(401)
     await tab.page.evaluate(`app.api.get('/wallet', { signal: AbortSignal.abort() }).catch(() => undefined)`)
     await tab.send('/wallet')
@@ -47,7 +47,7 @@ describeBrowser('given panels of a site', () => {
     expect(others).toEqual([])
   })
 
-  it('when a request has ended, then its config is as it was given', async () => {
+  it('when a request has ended, then its config is unchanged', async () => {
     const { open } = stage()
     const tab = await lookingTab(open)
     const check = `config => [config.validateStatus === app.api.defaults.validateStatus, config.validateStatus === null]`
@@ -57,7 +57,7 @@ describeBrowser('given panels of a site', () => {
     expect(await of(`app.api.get('/wallet', { validateStatus: null })`)).toEqual([false, true])
   })
 
-  it('when an interceptor freezes a config, then its request is a dot as well', async () => {
+  it('when an interceptor freezes a config, then its request is a dot too', async () => {
     const { open } = stage()
     const tab = await open({})
     // The interceptor is registered after those of the panel, so it runs before them.
@@ -67,7 +67,7 @@ describeBrowser('given panels of a site', () => {
     await tab.until(`axes()[0].dots.includes('answered')`)
   })
 
-  it('when several tabs have one, then each has an axis for each, its own first; a tab without has none', async () => {
+  it('when several tabs have a panel, then each panel has an axis for each of them, its own first; a tab without a panel has none', async () => {
     const { open } = stage()
     const first = await lookingTab(open, { web: {} })
     await first.send('/wallet')
@@ -87,7 +87,7 @@ describeBrowser('given panels of a site', () => {
     expect(ofFirst[1]?.dots).toEqual(ofSecond[0]?.dots)
   })
 
-  it('when a panel is removed, a tab goes elsewhere or is closed, then its axis goes', async () => {
+  it('when a panel is removed, or a tab navigates or is closed, then its axis disappears', async () => {
     const { site, open } = stage()
     const watching = await lookingTab(open)
     const [removed, left, closed] = [await lookingTab(open), await lookingTab(open), await lookingTab(open)]
@@ -125,7 +125,7 @@ describeBrowser('given panels of a site', () => {
     expect(complaints).toEqual([])
   })
 
-  it('when all that is said on the channel is recorded, then it is when and what, and nothing else', async () => {
+  it('when all messages on the channel are recorded, then they contain only times and kinds', async () => {
     const { site, context, open } = stage()
     const recorder = await context.newPage()
     await recorder.goto(`${site.origin}/esbuild`)
@@ -152,7 +152,7 @@ describeBrowser('given panels of a site', () => {
     for (const text of await recorder.evaluate<string[]>('said')) expect(text).toMatch(shape)
   })
 
-  it('when something else is said there, then it is not heard', async () => {
+  it('when another script sends messages there, then they are ignored', async () => {
     const { site, context, open } = stage()
     const tab = await lookingTab(open)
     const complaints = complaintsOf(tab.page)

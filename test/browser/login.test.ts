@@ -5,7 +5,7 @@ describeBrowser('given a login with a refresh token', () => {
   const stage = stageOfSuite()
   const grants = () => stage().site.calls.map(({ grant }) => grant)
 
-  it('when a renewal fails because the browser is offline, then the login lasts, and its refresh token is presented once', async () => {
+  it('when a renewal fails because the browser is offline, then the login continues, and its refresh token is presented once', async () => {
     const { site, context, open } = stage()
     const { page, send, events } = await open({ web: {}, byLogin: true })
     const warnings: string[] = []
@@ -18,11 +18,11 @@ describeBrowser('given a login with a refresh token', () => {
     await page.evaluate('app.tokens.renew()')
     expect(await send('/wallet')).toBe(200)
     expect([grants(), site.reused, await events('suspicious')]).toEqual([['session', 'refresh_token'], 0, []])
-    // Browsers would warn if a call by XMLHttpRequest asked for a stream.
+    // Browsers would warn if an XMLHttpRequest call requested a stream.
     expect(warnings).toEqual([])
   })
 
-  it('when a token request is redirected with its body, then the refresh token does not go there, and stays good (F40)', async () => {
+  it('when a token request is redirected with its body, then the refresh token is not sent there, and stays valid (F40)', async () => {
     const { site, foreign, open } = stage()
     const { page } = await open({ web: {}, byLogin: true })
     await page.evaluate('app.logIn()')
@@ -31,13 +31,13 @@ describeBrowser('given a login with a refresh token', () => {
     expect([grants(), foreign.calls]).toEqual([['session', 'refresh_token'], []])
   })
 
-  it('when somebody logs in in another tab, then a tab that becomes visible has the tokens', async () => {
+  it('when a user logs in in another tab, then a tab that becomes visible has the tokens', async () => {
     const { open } = stage()
     const options = { web: {}, byLogin: true }
     const [first, second] = [await open(options), await open(options)]
     expect(await second.send('/wallet')).toBe('ERR_LOGIN_REQUIRED')
     await first.page.evaluate('app.logIn()')
-    // The tab asks the store once a second at most.
+    // The tab checks the store once a second at most.
     await second.until(`(document.dispatchEvent(new Event('visibilitychange')), app.tokens.status().phase === 'fresh')`)
     expect([await second.send('/wallet'), grants()]).toEqual([200, ['session']])
   })

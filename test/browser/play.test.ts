@@ -10,7 +10,7 @@ import { describeBrowser, FLAGS } from './support/browser.ts'
 
 type Counts = Record<'answered' | 'failed' | 'calls' | 'lost', number>
 
-/** Time of the page moves in steps: shorter than any answer, and than any limit of the package. */
+/** The page's time advances in steps: shorter than any response, and than any limit of the package. */
 const STEP_MS = 125
 
 describeBrowser('given the page to play with', () => {
@@ -47,7 +47,7 @@ describeBrowser('given the page to play with', () => {
     await until(`numberOf('hand', 'answered') > 2`)
   }
 
-  /** Lets time go on in the page until the condition holds. */
+  /** Lets time pass in the page until the condition holds. */
   async function until(condition: string): Promise<void> {
     while (!(await page.evaluate(`(${HELP}, ${condition})`))) await page.clock.runFor(STEP_MS)
   }
@@ -68,7 +68,7 @@ describeBrowser('given the page to play with', () => {
     expect(statSync(file).size).toBeLessThanOrEqual(120 * 1_024)
   })
 
-  it('when nothing is wrong, then the package renews before the end of a token, and the other side meets a 401', async () => {
+  it('when nothing is wrong, then the package renews before a token expires, and the other side gets a 401', async () => {
     await opened()
     await until(`numberOf('hand', 'calls') > 0 && hasSign('hand', 'again')`)
     const [withPackage, byHand] = [await counts('package'), await counts('hand')]
@@ -79,7 +79,7 @@ describeBrowser('given the page to play with', () => {
     await close()
   })
 
-  it('when the service is down until the token has ended, then only the package keeps its login', async () => {
+  it('when the service is down until the token has expired, then only the package keeps its login', async () => {
     await opened()
     await press('down')
     await until(`numberOf('package', 'failed') > 3 && numberOf('hand', 'lost') > 0`)
@@ -117,12 +117,12 @@ describeBrowser('given the page to play with', () => {
       await until('axes() === 1')
       expect(await page.isVisible('#package [data-part=second]')).toBe(false)
     }
-    // What happens once is over when both have met it.
+    // Problems that occur once are over when both sides have met them.
     if (lost) await until(`document.querySelector('[data-trouble=${trouble}]').ariaPressed === 'false'`)
     await close()
   })
 
-  it('when the API rejects all, then the package makes few token requests, and the other side one for each request', async () => {
+  it('when the API rejects everything, then the package makes few token requests, and the other side one for each request', async () => {
     await opened()
     await press('refused')
     await until(`numberOf('package', 'failed') > 15`)
@@ -166,7 +166,7 @@ describeBrowser('given the page to play with', () => {
     await close()
   })
 
-  it('when a screen reader listens, then it hears a sentence of each side at most every six seconds', async () => {
+  it('when a screen reader is used, then it reads a sentence of each side at most every six seconds', async () => {
     await opened()
     await page.evaluate(`void (globalThis.heard = [], new MutationObserver(() =>
       heard.push([performance.now(), document.querySelector('#spoken').textContent])).observe(document.querySelector('#spoken'), { childList: true }))`)
@@ -183,7 +183,7 @@ describeBrowser('given the page to play with', () => {
     await close()
   })
 
-  it('when the page is dark, narrow, large or of forced colours, then all has a name, and nothing is scrolled sideways', async () => {
+  it('when the page is dark, narrow, large or in forced colours, then everything has a name, and nothing scrolls sideways', async () => {
     await opened()
     await press('tab')
     await press('refused')
@@ -205,7 +205,7 @@ describeBrowser('given the page to play with', () => {
     await close()
   })
 
-  it('when a user wants less motion, then the lanes go on by whole seconds', async () => {
+  it('when a user prefers reduced motion, then the lanes move by whole seconds', async () => {
     await opened({ reducedMotion: 'reduce' })
     const places: number[] = []
     while (places.length < 40) {
@@ -213,7 +213,7 @@ describeBrowser('given the page to play with', () => {
       places.push(await page.evaluate<number>(`new DOMMatrix(document.querySelector('.strip').style.transform).e`))
     }
     const steps = places.slice(1).map((place, n) => Math.round(places[n]! - place))
-    // A second has 28 px.
+    // A second is 28 px wide.
     expect(steps.filter((step) => step > 0 && step < 28)).toEqual([])
     expect(steps.some((step) => step > 0)).toBe(true)
     await close()

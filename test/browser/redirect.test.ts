@@ -3,7 +3,7 @@ import type { EngineTab } from './support/engines.mjs'
 import { describePagesAt } from './support/pages.ts'
 import { startRedirectSite } from './support/redirect-site.ts'
 
-/** A page that goes elsewhere answers no question. */
+/** A page that navigates cannot be queried. */
 const asked = <Value>(tab: EngineTab, question: string) => tab.evaluate<Value>(question).catch(() => undefined)
 
 /** A limit against hanging. */
@@ -44,7 +44,7 @@ describePagesAt(startRedirectSite, 'a page whose people log in by redirect', (st
     return tab
   }
 
-  it('F284: when a user logs in, then one redirect and one code do it, no frame shows the button, and the page is where it was', async () => {
+  it('F284: when a user logs in, then it takes one redirect and one code, the button is never shown, and the page is where it was', async () => {
     const tab = await loggedIn()
     expect(await counts()).toEqual(ONE)
     expect(await tab.evaluate('[...shown]')).toEqual(['home'])
@@ -54,7 +54,7 @@ describePagesAt(startRedirectSite, 'a page whose people log in by redirect', (st
     expect([await tab.evaluate('[...shown]'), await counts()]).toEqual([['home'], ONE])
   })
 
-  it('F284: when the user goes back after the login, or loads the callback page again, then no code is redeemed twice', async () => {
+  it('F284: when the user goes back after the login, or reloads the callback page, then no code is redeemed twice', async () => {
     const { open, people } = stage()
     const tab = await open('/')
     await click(tab, '#in')
@@ -71,7 +71,7 @@ describePagesAt(startRedirectSite, 'a page whose people log in by redirect', (st
     expect(await counts()).toEqual(ONE)
   })
 
-  it('F284: when the page is loaded again in the middle of the token request, then one click brings the login, without a form', async () => {
+  it('F284: when the page is reloaded during the token request, then one click logs in without a form', async () => {
     const tab = await stage().open('/orders')
     await tab.evaluate(`sessionStorage.setItem('holds', '')`)
     await click(tab, '#in')
@@ -85,7 +85,7 @@ describePagesAt(startRedirectSite, 'a page whose people log in by redirect', (st
     expect(await tab.evaluate('location.pathname')).toBe('/orders')
   })
 
-  it('F284: when the state is not that of this tab, then the code is rejected, and the user can log in', async () => {
+  it('F284: when the state does not belong to this tab, then the code is rejected, and the user can log in', async () => {
     const tab = await stage().open('/callback?code=theirs&state=theirs')
     await until(tab, `document.querySelector('[role=alert]')?.textContent === '${STRANGE}'`)
     expect(await counts()).toEqual({ redirects: 0, tokenCalls: 0 })
@@ -94,7 +94,7 @@ describePagesAt(startRedirectSite, 'a page whose people log in by redirect', (st
     await sees(tab, 'ada')
   })
 
-  it('F284: when the user says no at the provider, then the page says so, and offers the login', async () => {
+  it('F284: when the user declines at the provider, then the page says so, and offers the login', async () => {
     const tab = await stage().open('/')
     await click(tab, '#in')
     await click(tab, '[name=no]')
@@ -116,7 +116,7 @@ describePagesAt(startRedirectSite, 'a page whose people log in by redirect', (st
     ])
   })
 
-  it('F284: when the login is gone while the session at the provider lives, then one click brings it back without a form', async () => {
+  it('F284: when the login is gone while the session at the provider is alive, then one click restores it without a form', async () => {
     const tab = await loggedIn()
     await tab.evaluate(`indexedDB.databases().then((all) => Promise.all(all.map(({ name }) => new Promise((resolve) => {
       indexedDB.deleteDatabase(name).onsuccess = () => resolve('deleted')
@@ -134,12 +134,12 @@ describePagesAt(startRedirectSite, 'a page whose people log in by redirect', (st
     await until(tab, `document.querySelector('#in')?.checkVisibility()`)
     expect(await stage().people.asked('POST /token/revocation')).toBe(1)
     await click(tab, '#in')
-    // The provider asks who it is.
+    // The provider asks for the name.
     await writeName(tab, 'bob')
     await sees(tab, 'bob')
   })
 
-  it('F284: when another user logs in, then the other tab shows them, and nothing of the first one', async () => {
+  it('F284: when another user logs in, then the other tab shows that user, and nothing of the first', async () => {
     const tab = await loggedIn()
     const other = await stage().open('/')
     await sees(other, 'ada')

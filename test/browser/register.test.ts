@@ -5,7 +5,7 @@ import type { TokenRegister } from '../../src/store/index.ts'
 import { describeBrowser, FLAGS, scriptOf } from './support/browser.ts'
 import { type Site, startSite } from './support/site.ts'
 
-describeBrowser('given the register of browsers, in four tabs', () => {
+describeBrowser('given the browser register, in four tabs', () => {
   let browser: Browser
   let context: BrowserContext
   let site: Site
@@ -48,9 +48,9 @@ describeBrowser('given the register of browsers, in four tabs', () => {
 
   it.each(tokenRegisterChecks(create))('then $name (F187)', ({ run }) => run())
 
-  it('then those who watch hear of a change in another tab, and not after they have stopped', async () => {
+  it('then watchers are notified of a change in another tab, and no longer after they have stopped', async () => {
     const [here, there] = pages as [Page, Page]
-    // `evaluate` awaits the result. So the result must not be a promise that waits for the next step.
+    // `evaluate` awaits the result, so the result must not be a promise that waits for the next step.
     const run = (steps: string) => here.evaluate(`(() => { ${steps} })()`)
     await run('globalThis.heard = new Promise((heard) => { globalThis.stop = register.watch(heard) })')
     await there.evaluate(`register.replace('watched', undefined, 'a', 60_000)`)
@@ -62,7 +62,7 @@ describeBrowser('given the register of browsers, in four tabs', () => {
     expect(await here.evaluate('again')).toBe(false)
   })
 
-  it('then what has ended is not kept, and what another script put there counts as absent', async () => {
+  it('then expired values are deleted, and what another script stored there counts as absent', async () => {
     const [page] = pages as [Page]
     const stored = `new Promise((resolve) => {
       const request = indexedDB.open('axios-evergreen', 1)

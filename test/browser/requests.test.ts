@@ -5,7 +5,7 @@ describeBrowser.each(['vite', 'esbuild'] as const)('given a page that was bundle
   const stage = stageOfSuite([bundler])
 
   it.each(['xhr', 'fetch'])(
-    'when it sends requests by %s, then addresses are those of the page (F183)',
+    'when it sends requests with %s, then addresses are resolved against the page (F183)',
     async (adapter) => {
       const { site, open } = stage()
       const { send, status } = await open({ adapter })
@@ -16,7 +16,7 @@ describeBrowser.each(['vite', 'esbuild'] as const)('given a page that was bundle
     },
   )
 
-  it.each(['xhr', 'fetch'])('when the API refuses its token (%s), then the request is replayed', async (adapter) => {
+  it.each(['xhr', 'fetch'])('when the API rejects its token (%s), then the request is replayed', async (adapter) => {
     const { site, open } = stage()
     const { send } = await open({ adapter })
     await send('/wallet')
@@ -29,7 +29,7 @@ describeBrowser.each(['vite', 'esbuild'] as const)('given a page that was bundle
 describeBrowser.each(['xhr', 'fetch'])('given redirects (%s)', (adapter) => {
   const stage = stageOfSuite()
 
-  it('when they lead to another origin, then its 401 renews nothing, and no token goes there (F185)', async () => {
+  it('when they lead to another origin, then its 401 renews nothing, and that origin receives no token (F185)', async () => {
     const { site, foreign, open } = stage()
     const { send } = await open({ adapter })
     expect(await send('/away')).toBe(401)
@@ -44,7 +44,7 @@ describeBrowser.each(['xhr', 'fetch'])('given redirects (%s)', (adapter) => {
     expect(site.received.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /api/acts', 'GET /api/refused'])
   })
 
-  it('when a GET goes on to another path and is rejected, then it is replayed (F185)', async () => {
+  it('when a GET is redirected to another path and is rejected, then it is replayed (F185)', async () => {
     const { site, open } = stage()
     const { send } = await open({ adapter })
     await send('/wallet')
@@ -54,15 +54,15 @@ describeBrowser.each(['xhr', 'fetch'])('given redirects (%s)', (adapter) => {
   })
 })
 
-describeBrowser('given another header than Authorization', () => {
+describeBrowser('given a header other than Authorization', () => {
   const stage = stageOfSuite()
 
-  it('when the adapter is that of XMLHttpRequest, then attaching throws and says what to do (F185)', async () => {
+  it('when the adapter is xhr, then attaching throws and says what to do (F185)', async () => {
     const { open } = stage()
     await expect(open({ header: 'X-Api-Token' })).rejects.toThrow(/X-Api-Token with the xhr adapter.*adapter: 'fetch'/)
   })
 
-  it('when it is fetch, then the token goes there, and along no redirect (F185)', async () => {
+  it('when the adapter is fetch, then the token is sent, but not along a redirect (F185)', async () => {
     const { site, foreign, open } = stage()
     const { send } = await open({ header: 'X-Api-Token', adapter: 'fetch' })
     expect([await send('/wallet'), await send('/away'), await send('/moved')]).toEqual([
@@ -75,10 +75,10 @@ describeBrowser('given another header than Authorization', () => {
   })
 })
 
-describeBrowser('given a page that is no secure context', () => {
+describeBrowser('given a page that is not a secure context', () => {
   const stage = stageOfSuite()
 
-  it('when it says that it may send tokens, then it has them, and is told that no other tab has (F184)', async () => {
+  it('when it allows insecure http, then it has tokens, and an event says that no other tab has them (F184)', async () => {
     const { site, open } = stage()
     const at = `http://app.test:${site.port}`
     await expect(open({}, at)).rejects.toThrow(/baseURL of the instance must be https.*allowInsecureHttp/)

@@ -4,8 +4,8 @@ import { loneBrowser } from './support/lone-browser.ts'
 import { until } from './support/site.ts'
 
 /**
- * Starts the app, sends one request, and leaves. Restored, it tells in which phase it was, when the next token has come. A page that is
- * not restored but loaded again does all this again.
+ * Starts the app, sends one request, and leaves. Restored, it reports its phase when the next token has arrived. A page that is
+ * not restored but reloaded does all this again.
  */
 const PAGE = `
   import '/esbuild/main.js'
@@ -24,7 +24,7 @@ const ELSEWHERE = `setTimeout(() => history.back(), 1_500)`
 describeBrowser('given a page in the back/forward cache', () => {
   const stage = stageOfSuite()
 
-  it('when it is restored after its token has ended, then a token comes at once, without a request (F186)', async () => {
+  it('when it is restored after its token has expired, then a new token arrives at once, without a request (F186)', async () => {
     const { site } = stage()
     site.lifetimeMs = 1_000
     site.scripts.set('/page', PAGE).set('/elsewhere', ELSEWHERE)

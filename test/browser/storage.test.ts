@@ -24,14 +24,14 @@ const CLEAR = `new Promise((resolve) => (indexedDB.deleteDatabase('axios-evergre
 describeEngines('stored tokens', (stage, name) => {
   const grants = () => stage().site.calls.map(({ grant }) => grant)
 
-  it('when no key is given, then that they can be read is told', async () => {
+  it('when no key is given, then an event says that they can be read', async () => {
     const { evaluate, send, events } = await stage().open()
     await send()
     expect(await evaluate(stored())).toContain('refresh-1')
     expect(await events('anomaly')).toMatchObject([{ kind: 'tokens-unencrypted' }])
   })
 
-  it('when they are sealed with a key of the browser, then other tabs use them, and nobody reads them', async () => {
+  it('when they are sealed with a key of the browser, then other tabs use them, and no script can read them', async () => {
     const { open } = stage()
     const first = await open({ seals: true })
     await first.send()
@@ -45,7 +45,7 @@ describeEngines('stored tokens', (stage, name) => {
       expect(await evaluate('app.events.map(({ name }) => name)')).toEqual(['renewed'])
   })
 
-  it('when the user clears them, then what lives goes on, and the next renewal begins anew', async () => {
+  it('when the user clears them, then live tokens stay in use, and the next renewal starts over', async () => {
     const { site, open } = stage()
     const { evaluate, send, events } = await open()
     await send()
@@ -59,7 +59,7 @@ describeEngines('stored tokens', (stage, name) => {
   it.each([
     ['fills them with garbage', `put('garbage')`, false],
     ['is of a newer release', `put(JSON.stringify({ schema: 99 }))`, true],
-  ])('when another script %s, then this tab has tokens, and is told once', async (_, change, isLeftAlone) => {
+  ])('when another script %s, then this tab has tokens, and one event reports it', async (_, change, isLeftAlone) => {
     const { site, open } = stage()
     const { evaluate, send, events } = await open()
     await send()
@@ -72,7 +72,7 @@ describeEngines('stored tokens', (stage, name) => {
     expect([after.includes('"schema":99'), site.reused]).toEqual([isLeftAlone, 0])
   })
 
-  it('when the browser denies storage, then this tab has tokens, and is told once what to do', async () => {
+  it('when the browser denies storage, then this tab has tokens, and one event says what to do', async () => {
     const deny = `void (IDBFactory.prototype.open = () => { throw new DOMException('denied', 'SecurityError') })`
     const { evaluate, send, events } = await stage().open({}, deny)
     expect(await send()).toBe(200)
@@ -81,7 +81,7 @@ describeEngines('stored tokens', (stage, name) => {
     expect(await events('storeUnavailable')).toMatchObject([{ message: expect.stringContaining('allow cookies') }])
   })
 
-  it('when one step of a storage that has worked never responds, then the page is served again without a reload (F356)', async () => {
+  it('when one step of a previously working storage never responds, then the page works again without a reload (F356)', async () => {
     const silenceOnce = `void (() => {
       const { open } = IDBFactory.prototype
       window.silence = () => (IDBFactory.prototype.open = function (...given) {
@@ -101,7 +101,7 @@ describeEngines('stored tokens', (stage, name) => {
     ])
   })
 
-  it('when navigator.locks never responds, then the page is served all the same (F357)', async () => {
+  it('when navigator.locks never responds, then the page works anyway (F357)', async () => {
     const silence = `void (LockManager.prototype.request = () => new Promise(() => undefined))`
     const { evaluate, send } = await stage().open({}, silence)
     expect(await send()).toBe(200)
@@ -109,9 +109,9 @@ describeEngines('stored tokens', (stage, name) => {
     expect([await send(), grants()]).toEqual([200, ['session', 'refresh_token']])
   })
 
-  // No command of the others makes the storage full.
+  // No command of the other tabs fills the storage.
   if (name !== 'chromium') return
-  it('when the storage is full, then this tab has tokens, and is told once what to do; once there is space, other tabs have them', async () => {
+  it('when the storage is full, then this tab has tokens, and one event says what to do; once there is space, other tabs have them', async () => {
     const { engine, site, open } = stage()
     const { origin } = site
     await engine.quota!(origin, 1)

@@ -5,7 +5,7 @@ import { type Site, until } from './support/site.ts'
 
 const LONG = { exchangeTimeoutMs: EXCHANGE_LIMIT_MS }
 
-/** Expects that each refresh token was presented once at most. */
+/** Expects that each refresh token was presented at most once. */
 function expectOnce({ calls, reused }: Site): void {
   const presented = calls.flatMap(({ refreshToken }) => refreshToken ?? [])
   expect([reused, new Set(presented).size]).toEqual([0, presented.length])
@@ -17,7 +17,7 @@ const openTabs = async ({ open }: EngineStage, count: number, options: object = 
   return tabs
 }
 
-/** What becomes of a tab in the middle of its refresh. */
+/** What happens to a tab during its refresh. */
 const FATES = {
   closed: ({ tab }: App) => tab.close(),
   crashed: ({ tab }: App) => tab.crash!(),
@@ -29,13 +29,13 @@ const FATES = {
 }
 
 describeEngines('several tabs', (stage, name) => {
-  it('when all start at once, and go on, then they make the token requests of one (F187)', async () => {
+  it('when all start at once, and keep running, then they make the token requests of one (F187)', async () => {
     const { site } = stage()
     site.lifetimeMs = 6_000
     const tabs = await openTabs(stage(), 4, { renewal: { keepWarm: 'always' } })
     const sendAll = () => Promise.all(tabs.map(({ send }) => send()))
     expect(await sendAll()).toEqual(Array(4).fill(200))
-    // All tabs have to renew at the same time, again and again.
+    // All tabs have to renew at the same time, repeatedly.
     while (site.calls.length < 5) expect(await sendAll()).toEqual(Array(4).fill(200))
     expectOnce(site)
     const told = await Promise.all(tabs.map(({ events }) => events('suspicious')))
@@ -49,7 +49,7 @@ describeEngines('several tabs', (stage, name) => {
     expect(sum('adoptions')).toBeGreaterThanOrEqual(3)
   })
 
-  it('when a tab is reloaded, then it has the token of before, without a token request', async () => {
+  it('when a tab is reloaded, then it has the same token, without a token request', async () => {
     const { site, open } = stage()
     const page = await open(LONG)
     await page.send()
@@ -57,10 +57,10 @@ describeEngines('several tabs', (stage, name) => {
     expect([await page.send(), site.calls.length]).toEqual([200, 1])
   })
 
-  // Of Firefox a process with several tabs would crash, and the driver of WebKit ends with the first crash.
+  // A process of Firefox with several tabs would crash, and the driver of WebKit ends with the first crash.
   const fates = name === 'chromium' ? (['closed', 'crashed', 'frozen'] as const) : (['closed', 'frozen'] as const)
   it.each(fates)(
-    'when a tab is %s in the middle of a refresh, then another has a token, and the refresh token is presented once (F187)',
+    'when a tab is %s during a refresh, then another has a token, and the refresh token is presented once (F187)',
     async (fate) => {
       const { site } = stage()
       site.lifetimeMs = 10 * EXCHANGE_LIMIT_MS
@@ -71,7 +71,7 @@ describeEngines('several tabs', (stage, name) => {
       await first.evaluate('void app.tokens.renew().catch(() => undefined)')
       await until(() => site.calls.length === 2)
       await FATES[fate](first, stage())
-      // The answer for the first tab is lost, or waits until that tab thaws. The second tab cannot know which.
+      // The response for the first tab is lost, or waits until that tab thaws. The second tab cannot know which.
       await second.evaluate(LATER)
       await second.evaluate(`void (globalThis.renewed = app.tokens.renew())`)
       await until(() => site.calls.length === 3)
@@ -106,7 +106,7 @@ describeEngines('several tabs', (stage, name) => {
 describeBrowser('given a tab of Chromium, which can be taken offline', () => {
   const stage = stageOfSuite()
 
-  it('when the browser comes back online, then a token comes at once, without a request (F186)', async () => {
+  it('when the browser comes back online, then a token arrives at once, without a request (F186)', async () => {
     const { site, context, open } = stage()
     const { page, send, status, until: comes } = await open({ web: {}, ...LONG, retry: { maxAttempts: 1 } })
     await send('/wallet')

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { EngineTab } from './support/engines.mjs'
 import { describePages } from './support/pages.ts'
 
-/** What a script of an attacker does that comes after the login: it reads all that passes through the page, and all that the page has stored. */
+/** What an attacker's script does that starts after the login: it reads everything that passes through the page, and everything that the page has stored. */
 const ATTACK = `(() => {
   const seen = (globalThis.seen = [])
   const note = (what) => seen.push(typeof what === 'string' ? what : JSON.stringify(what) ?? '')
@@ -54,14 +54,14 @@ const STORED = `(async () => {
 const KEEPERS = {
   'a shared worker': '0',
   'a service worker': 'delete globalThis.SharedWorker',
-  // It stands where the page has the port of a shared worker.
+  // It replaces the port of a shared worker in the page.
   'a dedicated worker': `globalThis.SharedWorker = function (...given) { this.port = globalThis.own ??= new Worker(...given) }`,
 }
 type Keeper = keyof typeof KEEPERS
 const keepers = Object.keys(KEEPERS) as Keeper[]
 
-describePages('a login in a page, and a script of an attacker that comes after the login', (stage, engine) => {
-  /** @param keeper Who keeps the manager: `the page`, or a worker that the page asks. */
+describePages("a login in a page, and an attacker's script that starts after the login", (stage, engine) => {
+  /** @param keeper What keeps the manager: `the page`, or a worker that the page asks. */
   async function loaded(keeper: Keeper | 'the page'): Promise<EngineTab> {
     const tab = await stage().open('/none')
     await load(tab, keeper)
@@ -85,7 +85,7 @@ describePages('a login in a page, and a script of an attacker that comes after t
   const refreshTokensIn = (text: string) =>
     [...stage().people.refreshTokens].filter((token) => text.includes(token)).length
   const NAME = `app.api.get('/me').then(({ data }) => data.name)`
-  /** Lets the manager refresh. @returns How many refresh tokens the attacker has read, and whether it has read an access token. */
+  /** Makes the manager refresh. @returns How many refresh tokens the attacker has read, and whether it has read an access token. */
   async function attacked(tab: EngineTab): Promise<[number, boolean]> {
     await tab.evaluate(ATTACK)
     stage().people.revokeAccess()
@@ -96,7 +96,7 @@ describePages('a login in a page, and a script of an attacker that comes after t
     return [refreshTokensIn(seen), seen.includes(token)]
   }
 
-  it('when the page keeps the manager, then the attacker reads the next pair', async () => {
+  it('when the page keeps the manager, then the attacker reads the next token set', async () => {
     const tab = await loggedIn('the page')
     expect(await attacked(tab)).toEqual([2, true])
     const [entries] = await tab.evaluate<[number]>(STORED)
@@ -113,9 +113,9 @@ describePages('a login in a page, and a script of an attacker that comes after t
       expect(await tab.evaluate(STORED)).toEqual([0, '[[],{},{}]'])
     })
 
-    it('when the attacker asks the worker itself, then it gets access tokens only', async () => {
+    it('when the attacker asks the worker directly, then it gets access tokens only', async () => {
       const tab = await loggedIn(keeper)
-      // A page has no second way to its dedicated worker, so the attacker is given the page's own.
+      // A page has no second connection to its dedicated worker, so the attacker receives the page's own.
       const answers = await tab.evaluate<unknown[]>(`(async () => {
         const worker = globalThis.SharedWorker
           ? new SharedWorker('/worker.js', { type: 'module' }).port
@@ -127,7 +127,7 @@ describePages('a login in a page, and a script of an attacker that comes after t
         })
         return Promise.all(['get', 'look', 'refresh', 'status', 'constructor', '__proto__', 'toString'].map(ask))
       })()`)
-      // It names no login, so it gets no token. It could take the place of the page, which gets one.
+      // It names no login, so it gets no token. It could impersonate the page, which gets one.
       expect(answers).toMatchObject([
         { error: { code: 'ERR_LOGIN_REQUIRED' } },
         {},
@@ -148,7 +148,7 @@ describePages('a login in a page, and a script of an attacker that comes after t
     })
   })
 
-  it('when the only tab is loaded again, then a service worker still has the login', async () => {
+  it('when the only tab is reloaded, then a service worker still has the login', async () => {
     const tab = await loggedIn('a service worker')
     await tab.reload()
     await load(tab, 'a service worker')
@@ -157,7 +157,7 @@ describePages('a login in a page, and a script of an attacker that comes after t
 
   // Other engines have no command for it.
   if (engine === 'chromium')
-    it('when the browser has stopped the service worker, then the login is lost, and the page learns of it', async () => {
+    it('when the browser has stopped the service worker, then the login is lost, and the page is notified', async () => {
       const tab = await loggedIn('a service worker')
       await tab.stopServiceWorkers!()
       expect(await tab.evaluate(`app.api.get('/me').catch(({ code }) => code)`)).toBe('ERR_LOGIN_REQUIRED')

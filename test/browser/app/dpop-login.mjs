@@ -5,7 +5,7 @@ import { withBearer } from '../../../src/fetch/index.ts'
 import { oauth2 } from '../../../src/oauth2/index.ts'
 import { webStore } from '../../../src/web/index.ts'
 
-/** An app whose tokens are bound to the key of the page. Its API and its token endpoint are of another origin. */
+/** An app whose tokens are bound to the key of the page. Its API and its token endpoint have another origin. */
 globalThis.start = async ({ origin, tokenEndpoint }) => {
   const dpop = await webKey()
   const source = oauth2({ tokenEndpoint, clientId: 'page', grant: 'login', account: 'ada', dpop })

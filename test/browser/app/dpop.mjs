@@ -1,4 +1,4 @@
-// Imports the sources, because the package does not export how a key proves.
+// Imports the sources, because the package does not export how a key makes proofs.
 import { proofsOf } from '../../../src/core/proof-port.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { webKey } from '../../../src/dpop/index.ts'

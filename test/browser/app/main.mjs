@@ -11,7 +11,7 @@ const source = {
   refresh: (refresh_token, { signal }) => tokenCall({ grant_type: 'refresh_token', refresh_token }, signal),
 }
 
-/** A person logs in, and the package makes the token calls. */
+/** A user logs in, and the package makes the token requests. */
 const login = (options) =>
   oauth2({ tokenEndpoint: new URL('/token', location.href), clientId: 'app', grant: 'login', ...options })
 
@@ -30,8 +30,8 @@ async function tokenCall(body, signal) {
 const EVENTS = ['renewed', 'retry', 'renewalFailed', 'suspicious', 'suspicionSettled', 'anomaly', 'storeUnavailable']
 
 /**
- * Starts the app that tests control. `web`: the options of `webStore`, if tokens are shared; `byLogin`: true, or options of `oauth2`; `code`: a login by
- * redirect has just brought it.
+ * Starts the app that tests control. `web`: the options of `webStore`, if tokens are shared; `byLogin`: true, or options of `oauth2`; `code`: the code of
+ * a login by redirect that has just ended.
  */
 globalThis.start = async (given = {}) => {
   const { adapter, baseURL = '/api', header, web, seals, allowInsecureHttp, byLogin, code, ...options } = given
@@ -55,7 +55,7 @@ globalThis.start = async (given = {}) => {
   const cameBack = code && adopted(tokenCall({ grant_type: 'authorization_code', code }))
   cameBack?.catch(() => undefined)
   followPage(tokens)
-  /** @returns The status of the answer, or the code of the error. */
+  /** @returns The status of the response, or the code of the error. */
   const send = async (config) => {
     try {
       return (await api.request(config)).status
@@ -87,7 +87,7 @@ if (globalThis.WorkerGlobalScope)
     await globalThis.start(options)
     const { send, tokens } = globalThis.app
     const outcome = renews ? await tokens.renew().then(() => 'renewed', String) : await send({ url: '/wallet' })
-    // A service worker answers the page that asked.
+    // A service worker responds to the page that asked.
     const page = source ?? globalThis
     page.postMessage([outcome, tokens.status().counts])
   }

@@ -2,7 +2,7 @@ import axios from 'axios'
 import { attachBearer, createTokenManager } from '../../../src/index.ts'
 import { oauth2 } from '../../../src/oauth2/index.ts'
 
-/** A page without a server of its own: logs in, calls the API, meets a refused token and a pause that the service asks for, and logs out. */
+/** A page without its own server: logs in, calls the API, has a token rejected, pauses as the service asks, and logs out. */
 globalThis.visit = async ({ baseUrl, tokenEndpoint, revocationEndpoint, loginEndpoint }) => {
   const form = (members) => ({ method: 'POST', body: new URLSearchParams(members) })
   const login = await (await fetch(loginEndpoint, form({ subject: 'ada' }))).json()
@@ -11,7 +11,7 @@ globalThis.visit = async ({ baseUrl, tokenEndpoint, revocationEndpoint, loginEnd
   const api = axios.create({ baseURL: baseUrl, validateStatus: null })
   attachBearer(api, tokens)
   const first = await api.post('/orders', { amount: 12 }, { headers: { 'Idempotency-Key': 'k1' } })
-  // Without CORS a page could not read the headers of this answer.
+  // Without CORS a page could not read the headers of this response.
   const refused = await api.get('/orders', { evergreen: false, headers: { Authorization: 'Bearer unknown' } })
   const retries = []
   tokens.on('retry', ({ error }) => retries.push(error.retryAfterMs))

@@ -26,7 +26,7 @@ export interface Stage {
 
 export interface Tab {
   readonly page: Page
-  /** @returns The status of the answer, or the code of the error. */
+  /** @returns The status of the response, or the code of the error. */
   readonly send: (url: string, config?: object) => Promise<number | string>
   readonly events: (name?: string) => Promise<Record<string, unknown>[]>
   readonly status: () => Promise<{ phase: string; counts: Record<string, number>; nextAttemptAt?: number }>

@@ -1,4 +1,4 @@
-/** Names that the types of playwright-core take for granted. The tests use none of them. */
+/** Names that the types of playwright-core require. The tests use none of them. */
 interface Node {
   readonly nodeType: number
 }

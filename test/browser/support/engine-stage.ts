@@ -17,15 +17,15 @@ export interface EngineStage {
 /** The app in a tab. */
 export interface App {
   readonly tab: EngineTab
-  /** @returns The status of the answer, or the code of the error. */
+  /** @returns The status of the response, or the code of the error. */
   readonly send: () => Promise<number | string>
   readonly evaluate: EngineTab['evaluate']
   readonly events: (name: string) => Promise<Record<string, unknown>[]>
-  /** Loads the page again, and starts the app. */
+  /** Reloads the page, and starts the app. */
   readonly reload: () => Promise<void>
 }
 
-/** Runs a suite in each engine that the machine has: `given firefox, ${given}`. */
+/** Runs a suite in each installed engine: `given firefox, ${given}`. */
 export function describeEngines(given: string, suite: (stage: () => EngineStage, name: string) => void): void {
   const found = Object.entries(engines())
   // Without any of them the suite is skipped, and the setup prints a line.

@@ -4,13 +4,13 @@ import { delimiter, join } from 'node:path'
 import { startChromium, startFirefox } from './puppeteer-engines.mjs'
 import { startWebKit } from './webkit-engine.mjs'
 
-/** As people know them. */
+/** Their common names. */
 export const NAMES = { chromium: 'Chromium', firefox: 'Firefox', webkit: 'WebKitGTK' }
 
-/** The names of those that are asked for: those in ENGINES, `chromium,firefox`, else all. */
+/** The names of the requested engines: those in ENGINES, `chromium,firefox`, else all. */
 export const wanted = () => process.env.ENGINES?.split(',') ?? Object.keys(NAMES)
 
-/** @returns Those that are asked for and that this machine has, by name: functions that start one. */
+/** @returns The requested engines that are installed, by name: functions that start one. */
 export function engines() {
   const found = {}
   const chromium = chromiumFile()

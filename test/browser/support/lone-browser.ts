@@ -14,9 +14,9 @@ export interface LoneBrowser {
 }
 
 export interface LoneTab {
-  /** @returns What the expression, or its promise, gives in the page. */
+  /** @returns The result of the expression, or of its promise, in the page. */
   evaluate<Value>(expression: string): Promise<Value>
-  /** The browser may do this to any hidden tab: timers and tasks stop, and the event `freeze` comes. */
+  /** The browser may do this to any hidden tab: timers and tasks stop, and the event `freeze` is sent. */
   freeze(): Promise<void>
   thaw(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Kills one of the processes below a process of ours, by its command line: a browser then believes that a page has crashed. Linux only. */
+/** Kills one of the processes below our process, by its command line: a browser then believes that a page has crashed. Linux only. */
 export function killOneOf(ancestor, command) {
   const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (processOf(name) ?? []) : []))
   const parents = new Map(all.map(({ pid, parent }) => [pid, parent]))
@@ -10,7 +10,7 @@ export function killOneOf(ancestor, command) {
   if (pid !== undefined) process.kill(pid, 'SIGKILL')
 }
 
-/** Undefined: it has ended meanwhile. */
+/** Undefined: it has ended since. */
 function processOf(name) {
   try {
     const [, parent] = /\) \w (\d+)/.exec(readFileSync(`/proc/${name}/stat`, 'utf8'))

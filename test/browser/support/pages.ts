@@ -8,7 +8,7 @@ import { FLAGS } from './browser.ts'
 import { type Engine, engines, type EngineTab } from './engines.mjs'
 import { type People, startPeople } from './people.ts'
 
-/** Who keeps the login: what takes the place of `tokens.ts`, and the script with it. */
+/** Which component keeps the login: what replaces `tokens.ts`, and the script with it. */
 export const KEEPERS = {
   'the page': { source: 'tokens.ts', script: '/tokens.js' },
   'the page, in development': { source: 'tokens.ts', script: '/tokens.js' },
@@ -17,7 +17,7 @@ export const KEEPERS = {
 } as const
 export type Keeper = keyof typeof KEEPERS
 
-/** Starts a browser for the tests of the current suite, which are given the example pages. */
+/** Starts a browser for the tests of the current suite, which receive the example pages. */
 export function pagesOfSuite(): {
   readonly browser: () => Browser
   readonly start: (keeper?: Keeper) => Promise<People>
@@ -35,13 +35,13 @@ interface Site {
   close(): Promise<void>
 }
 
-/** What each test of pages in an engine has for itself: a site of its own, and tabs. */
+/** What each test of pages in an engine has for itself: its own site, and tabs. */
 export interface PageStage<PagesSite extends Site = People> {
   readonly people: PagesSite
   readonly open: (path: string) => Promise<EngineTab>
 }
 
-/** Runs a suite with the example pages in each engine that the machine has: `given firefox, ${given}`. */
+/** Runs a suite with the example pages in each installed engine: `given firefox, ${given}`. */
 export function describePages(given: string, suite: (stage: () => PageStage, name: string) => void): void {
   describePagesAt(startPeople, given, suite)
 }
@@ -65,7 +65,7 @@ export function describePagesAt<PagesSite extends Site>(
       let opened: EngineTab[] = []
       beforeAll(async () => void (engine = await launch!()))
       afterAll(() => engine.close())
-      // Each site is an origin of its own: it has no worker yet, and nothing is stored there.
+      // Each site is a separate origin: it has no worker yet, and nothing is stored there.
       beforeEach(async () => void (people = await start(folder)))
       afterEach(async () => {
         for (const tab of opened) await tab.close().catch(() => undefined)

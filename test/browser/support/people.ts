@@ -6,24 +6,24 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startTokenService } from '../../../src/testing/index.ts'
 
-/** A site where users log in, in front of a simulated service. The password of each person is `secret`. */
+/** A site where users log in, in front of a simulated service. The password of each user is `secret`. */
 export interface People {
   readonly origin: string
-  /** All tokens that there ever were. */
+  /** All tokens ever issued. */
   readonly tokens: Iterable<string>
   /** The refresh tokens among them. */
   readonly refreshTokens: ReadonlySet<string>
-  /** The users for whom the API has answered, in order. */
+  /** The users of the successful API requests, in order. */
   readonly served: readonly string[]
   /** How often a refresh token was presented. */
   readonly refreshes: number
-  /** How often a session brought a token, that of a login included. */
+  /** How often a session returned a token, including that of a login. */
   readonly obtains: number
   /** The sessions that have not ended. */
   readonly sessions: number
   /** Ends all sessions. */
   endSessions(): void
-  /** The API rejects all access tokens that there are. */
+  /** Makes the API reject all current access tokens. */
   revokeAccess(): void
   close(): Promise<void>
 }
@@ -31,13 +31,13 @@ export interface People {
 /** @param pages A folder with the scripts of the pages. The page `/react` loads `react.js`. */
 export async function startPeople(pages: string): Promise<People> {
   const service = await startTokenService({ accessLifetimeMs: 600_000 })
-  /** Who has logged in, by each token. */
+  /** The user of each token. */
   const owners = new Map<string, string>()
   const refreshTokens = new Set<string>()
   const served: string[] = []
-  /** Who has logged in, by the cookie of the session. */
+  /** The user of each session cookie. */
   const sessions = new Map<string, string>()
-  /** The cookie of the session, by its access tokens. */
+  /** The session cookie of each access token. */
   const cookies = new Map<string, string>()
   let obtains = 0
 
@@ -59,7 +59,7 @@ export async function startPeople(pages: string): Promise<People> {
 
   const cookieOf = ({ headers }: IncomingMessage) => /session=(\w+)/.exec(headers.cookie ?? '')?.[1] ?? ''
 
-  /** A session as of a server that keeps the tokens itself: the page gets access tokens only. */
+  /** A session of a server that keeps the tokens itself: the page gets access tokens only. */
   async function beginSession(form: URLSearchParams, response: ServerResponse): Promise<void> {
     if (form.get('password') !== 'secret') {
       send(response, 401, {})

@@ -52,7 +52,7 @@ export async function startFirefox(executablePath, extraPrefsFirefox = {}) {
     async open(address) {
       const page = await browser.newPage()
       await page.goto(address)
-      // Tabs of one site share a few processes, and nobody says which tab has which.
+      // Tabs of one site share a few processes, and no command tells which tab has which.
       return { ...commandsOf(page), crash: async () => killOneOf(browser.process().pid, / tab$/) }
     },
     close: () => browser.close(),

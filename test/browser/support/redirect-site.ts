@@ -9,7 +9,7 @@ import { Worker } from 'node:worker_threads'
 export interface RedirectSite {
   readonly origin: string
   readonly issuer: string
-  /** How often the provider was asked, by method and path. */
+  /** How often the provider was called, by method and path. */
   asked(request: string): Promise<number>
   close(): Promise<void>
 }
@@ -66,8 +66,8 @@ export async function startRedirectSite(pages: string): Promise<RedirectSite> {
 }
 
 /**
- * Notes whatever is shown, be it for one frame: `globalThis.shown`. On the callback page of a tab whose session storage has `holds`, the answer to the
- * token request never comes: `globalThis.isHeld`.
+ * Records everything that is shown, even for one frame: `globalThis.shown`. On the callback page of a tab whose session storage has `holds`, the
+ * response to the token request never arrives: `globalThis.isHeld`.
  */
 const WATCH = `<script>
   globalThis.shown = new Set()

@@ -16,24 +16,24 @@ export interface Site {
   readonly port: number
   readonly origin: string
   readonly received: readonly Received[]
-  /** Token calls, oldest first. */
+  /** Token requests, oldest first. */
   readonly calls: readonly { readonly grant: string; readonly refreshToken: string | undefined }[]
   /** How often a refresh token was presented that had been presented before. */
   readonly reused: number
   lifetimeMs: number
-  /** If set, the answer to all token requests. */
+  /** If set, the response to all token requests. */
   failure: { status: number; headers?: Record<string, string> } | undefined
   /** The service accepts used refresh tokens, as some do for a while. */
   isForgiving: boolean
-  /** From now on the service acts on token requests, but holds their answers back until `release`. `unread`: it does not act before, and never if nobody waits then. */
+  /** From now on the service acts on token requests, but holds their responses until `release`. `unread`: it does not act before, and never if no page waits then. */
   hold(unread?: 'unread'): void
   release(): void
-  /** Whether a page is frozen. A page that asks for `/frozen` synchronously stands still until `thaw`; for `/frozen?500`, for 500 ms. */
+  /** Whether a page is frozen. A page that requests `/frozen` synchronously is blocked until `thaw`; with `/frozen?500`, for 500 ms. */
   readonly isFrozen: boolean
   thaw(): void
-  /** Makes the API reject all tokens that there are. */
+  /** Makes the API reject all current tokens. */
   revokeAccess(): void
-  /** The scripts of pages of a test's own, by path. */
+  /** Additional page scripts of a test, by path. */
   readonly scripts: Map<string, string>
   close(): Promise<void>
 }

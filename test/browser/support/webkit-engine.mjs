@@ -1,4 +1,4 @@
-// WebKitGTK, by the WebDriver protocol, in a frame buffer of its own. Its driver ends the session if a page crashes, so no tab has `crash`.
+// WebKitGTK, by the WebDriver protocol, in its own frame buffer. Its driver ends the session if a page crashes, so no tab has `crash`.
 import { spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 
