@@ -123,7 +123,7 @@ export const REMOVALS = {
   ],
   // A renewal continues with the refresh token of a login that came meanwhile.
   'a renewal of one login': [
-    ['core/renewal.ts', ' || login?.isOther(lease.tokens)', ''],
+    ['core/other-owners.ts', ' || login?.isOther(lease.tokens)', ''],
     ['core/renewal.ts', '      login: login?.number,\n', ''],
   ],
   // Versions of two logins are compared, even after lost writes.
@@ -138,10 +138,10 @@ export const REMOVALS = {
   'a login by its name': [['login/identity.ts', 'one.loginId !== undefined && one.loginId === other.loginId', 'false']],
   // A renewal names the login that the manager had when it began, and continues when outdated.
   'a renewal of now': [
-    ['core/renewal.ts', '  #seenVersion = 0\n', '  #seenVersion = 0\n  named: number | undefined\n'],
+    ['core/renewal.ts', '  seenVersion = 0\n', '  seenVersion = 0\n  named: number | undefined\n'],
     ['core/renewal.ts', 'this.start = start\n', 'this.start = start\n    this.named = account.login?.number\n'],
     ['core/renewal.ts', 'login: login?.number,', 'login: this.named,'],
-    ['core/renewal.ts', '      this.pauses.check()\n      login?.skipped', '      login?.skipped'],
+    ['core/other-owners.ts', '      pauses.check()\n      login?.skipped', '      login?.skipped'],
   ],
   // The register may drop a record that is still needed.
   'the time to keep': [['store/stored-state.ts', 'keptMs(state, reading.now) + DAY_MS', '30_000']],

@@ -7,7 +7,6 @@ import type { HeldToken } from './held-token.ts'
 import type { Account, Settings } from './account.ts'
 import type { Rules } from './situation.ts'
 import { runWithin } from './within-call.ts'
-import { isOffline } from './runtime.ts'
 import { grantOfSource } from './grant.ts'
 import {
   CREDENTIALS,
@@ -67,10 +66,9 @@ export async function exchange(
     const own = (await digest) ?? credentials
     return { tokens: { ...kept, ...granted, ...(own !== undefined && { credentials: own }) }, flaw }
   } catch (thrown) {
-    const error = settings.readThrown(thrown, kind, settings.needsLogin)
+    const error = errorOffline(settings.readThrown(thrown, kind, settings.needsLogin), wasOffline)
     if (credentials !== undefined && ((await digest) ?? credentials) !== credentials) onRotated?.()
-    const seen = wasOffline && isOffline() ? errorOffline(error) : error
-    throw login?.errorOf(seen, kind) ?? seen
+    throw login?.errorOf(error, kind) ?? error
   } finally {
     account.awaited = undefined
   }
@@ -200,11 +198,16 @@ export async function credentialsDigestOf(source: TokenSource): Promise<string |
   return typeof text === 'string' ? digestFor(source, text, 4) : undefined
 }
 
+/** Whether this is a browser that reports to be offline. */
+function isOffline(): boolean {
+  return (globalThis as { readonly navigator?: { readonly onLine?: boolean } }).navigator?.onLine === false
+}
+
 /** XMLHttpRequest and fetch do not report why there was no response. Offline, no byte of the request was sent: the refresh token is unused. */
-function errorOffline(error: TokenError): TokenError {
+function errorOffline(error: TokenError, wasOffline: boolean): TokenError {
   const { code, status } = error
   const isUnclear = code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' && status === undefined && outcomeOf(error) === 'unknown'
-  return isUnclear ? errorWith(error, { outcome: 'not-sent' }) : error
+  return wasOffline && isUnclear && isOffline() ? errorWith(error, { outcome: 'not-sent' }) : error
 }
 
 /** Converts a grant to the tokens to store. Reports a lifetime that looks like seconds. @param ageMs The age of the grant. */

@@ -1,8 +1,25 @@
-import type { TokenErrorCode } from './errors.ts'
-import type { CoolDown } from './lease.ts'
+import { TokenError, type TokenErrorCode } from './errors.ts'
+import type { CoolDown, Lease } from './lease.ts'
+import type { Turn } from './token-store.ts'
 
-/** The message for a caller if another owner of the record failed to renew. Only stores import it: without a store there is no other owner. */
-export function failureOfOther({ code, status, by }: CoolDown): string {
+/** The error for callers while the record cools down, because another owner failed to renew (F224). Only stores import it: without a store there is no other owner. */
+export function failureOfOther(
+  coolDown: CoolDown,
+  login: Pick<NonNullable<Turn['account']['login']>, 'errorOfLoss'> | undefined,
+): TokenError {
+  const { code, loginReason = 'refused' } = coolDown
+  if (login && code === 'ERR_LOGIN_REQUIRED') return login.errorOfLoss(loginReason, coolDown)
+  return new TokenError(code, messageOf(coolDown), coolDown)
+}
+
+/** Replaces `ERR_LOGIN_REQUIRED` while the store is unavailable: without it, a process cannot see whether a user has logged in elsewhere. */
+export function errorIfPrivate({ isPrivate }: Pick<Lease, 'isPrivate'>, error: TokenError): TokenError {
+  if (!isPrivate || error.code !== 'ERR_LOGIN_REQUIRED') return error
+  const message = 'The shared token store is unavailable, and only the store may hold the tokens of a login'
+  return new TokenError('ERR_STORE_UNAVAILABLE', message, { outcome: 'not-sent' })
+}
+
+function messageOf({ code, status, by }: CoolDown): string {
   if (code === 'ERR_STORE_UNAVAILABLE') return LOST_WRITES
   const response = status === undefined ? '' : ` (the service responded with ${status})`
   const shared = by === undefined ? '' : '. This process has the same credentials'

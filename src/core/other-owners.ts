@@ -1,6 +1,8 @@
 import { credentialsDigestOf } from './exchange.ts'
-import { failureOfOther } from './failure-of-other.ts'
+import { errorIfPrivate, failureOfOther } from './failure-of-other.ts'
+import type { LeaseResult } from './lease.ts'
 import type { Pauses } from './pauses.ts'
+import { CallFailed } from './plan.ts'
 import type { OtherOwners, TokenRecord, Turn } from './token-store.ts'
 
 /** After a loss of the record, the longest wait for owners to write back what they have seen, ms. Some owners never check the record by themselves. */
@@ -14,30 +16,20 @@ const SPREAD_MS = 2_000
 
 /** Coordinates a renewal with the other owners of its record. All stores use it. */
 export const OTHER_OWNERS: OtherOwners = {
-  failure: failureOfOther,
+  errorIfPrivate,
 
   async takeTurn(turn) {
     const { account, pauses } = turn
-    const { source, record, tokenClock, exchangeTimeoutMs, renewal } = account.settings
-    account.credentialsDigest ??= await credentialsDigestOf(source)
-    const maxStalenessMs = Math.min(renewal.maxStalenessMs, LONGEST_STALENESS_MS)
-    // Longer than the exchange that the lease covers, so that only the lease of a stalled owner expires.
-    let ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
-    for (let polls = 0; ;) {
-      const askedAt = tokenClock.now()
-      account.awaited = () => 'the token store, for commandTimeoutMs of the store at most'
-      const lease = await turn.tryAcquire(ttlMs, { maxStalenessMs, credentialsDigest: account.credentialsDigest })
-      account.awaited = lease.kind === 'busy' ? () => 'the token request of another owner of this account' : undefined
-      if (lease.kind === 'busy') polls += (await waitForOther(turn, lease.remainingMs, polls)) ? 1 : 0
-      else {
-        // If the process stalled for that long, the lease has expired, and another owner may make the exchange. A private lease has no other owner.
-        const isInTime = tokenClock.now() - askedAt < ttlMs
-        if (lease.kind !== 'granted' || lease.isPrivate || isInTime || pauses.halted()) return lease
-        // This lease presented nothing. If it expired unreleased, the refresh token would be in doubt.
-        await record.release(lease, { fate: 'keep' }).catch(() => undefined)
-        // Otherwise a store that is always this slow would never grant a lease in time.
-        ttlMs *= 2
-      }
+    const { login } = account
+    for (;;) {
+      const lease = await acquired(turn)
+      if (lease.kind === 'granted') return lease
+      if (lease.kind === 'cooling') throw new CallFailed(failureOfOther(lease.coolDown, login), lease.coolDown)
+      turn.seenVersion = lease.tokens.version
+      // This renewal must not present the refresh token of another user.
+      if (turn.mayAdopt(lease.tokens) || login?.isOther(lease.tokens)) return lease
+      pauses.check()
+      login?.skipped(lease.tokens)
     }
   },
 
@@ -47,6 +39,32 @@ export const OTHER_OWNERS: OtherOwners = {
     const isUrgent = () => turn.limit - clock.monotonicNow() < SPREAD_MS + exchangeTimeoutMs
     if (!isUrgent()) await turn.pauses.for(chance * SPREAD_MS, isUrgent)
   },
+}
+
+/** Waits until no other owner makes an exchange. */
+async function acquired(turn: Turn): Promise<Exclude<LeaseResult, { kind: 'busy' }>> {
+  const { account, pauses } = turn
+  const { source, record, tokenClock, exchangeTimeoutMs, renewal } = account.settings
+  account.credentialsDigest ??= await credentialsDigestOf(source)
+  const maxStalenessMs = Math.min(renewal.maxStalenessMs, LONGEST_STALENESS_MS)
+  // Longer than the exchange that the lease covers, so that only the lease of a stalled owner expires.
+  let ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
+  for (let polls = 0; ;) {
+    const askedAt = tokenClock.now()
+    account.awaited = () => 'the token store, for commandTimeoutMs of the store at most'
+    const lease = await turn.tryAcquire(ttlMs, { maxStalenessMs, credentialsDigest: account.credentialsDigest })
+    account.awaited = lease.kind === 'busy' ? () => 'the token request of another owner of this account' : undefined
+    if (lease.kind === 'busy') polls += (await waitForOther(turn, lease.remainingMs, polls)) ? 1 : 0
+    else {
+      // If the process stalled for that long, the lease has expired, and another owner may make the exchange. A private lease has no other owner.
+      const isInTime = tokenClock.now() - askedAt < ttlMs
+      if (lease.kind !== 'granted' || lease.isPrivate || isInTime || pauses.halted()) return lease
+      // This lease presented nothing. If it expired unreleased, the refresh token would be in doubt.
+      await record.release(lease, { fate: 'keep' }).catch(() => undefined)
+      // Otherwise a store that is always this slow would never grant a lease in time.
+      ttlMs *= 2
+    }
+  }
 }
 
 /** Waits while another owner makes the exchange. @returns Whether this was a poll. */

@@ -2,10 +2,9 @@ import pRetry from 'p-retry'
 import type { Account, Settings } from './account.ts'
 import { outcomeOf, TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
-import { HeldToken } from './held-token.ts'
 import { receivedTokens, exchange, type Exchanged, rotationProblem, type Presented } from './exchange.ts'
+import { isFit } from './freshness.ts'
 import { CallFailed, nextCallOf, planAfter, planAfterLateArrival, retryAfterMsOf } from './plan.ts'
-import { coolingError, errorIfPrivate } from './renewal-errors.ts'
 import type { Meanwhile, Plan, Situation } from './situation.ts'
 import { type Exchange, offers } from './token-source.ts'
 import type { LeaseResult, LeaseTerms, Decide, Lease, RefreshTokenFate, ReleaseResult, Report } from './lease.ts'
@@ -54,7 +53,7 @@ export class Renewal implements Turn {
   /** Why the last token request failed, for callers who cannot wait for the next one. */
   lastError: TokenError | undefined
   readonly pauses: Pauses
-  #seenVersion = 0
+  seenVersion = 0
   /** Consecutive failed renewals before this one, as far as known. */
   #failuresBefore: number
   /** When the record last answered, by the token clock: the remaining lifetimes of the lease count from here. */
@@ -107,11 +106,14 @@ export class Renewal implements Turn {
   async #attempt(attempt: number): Promise<Renewed> {
     // Before the lease is acquired: if the user's `random` throws, no lease stays open.
     const chance = this.#settings.random()
-    const lease = await this.#acquire()
+    const { store } = this.#settings
+    // A record without other owners grants each lease.
+    const lease = await (store ? store.others.takeTurn(this) : (this.tryAcquire(Infinity) as Promise<Lease>))
     if (lease.kind === 'newer') {
       this.pauses.check()
       return this.#adopted(lease.tokens, attempt - 1)
     }
+    this.#failuresBefore = Math.max(this.#failuresBefore, lease.failures)
     if (this.pauses.halted() || !this.#isWanted) return this.#withdraw(lease, 'keep')
     const refreshToken = this.#tokenOrPlan(lease)
     if (typeof refreshToken === 'object') {
@@ -130,29 +132,9 @@ export class Renewal implements Turn {
       })
     return (events.watcher ? events.watcher.call(by, attempt, run) : run()).then(
       (granted) => this.#succeeded(call, granted),
-      (error: unknown) => this.#failed(call, errorIfPrivate(lease, error as TokenError)),
+      (error: unknown) =>
+        this.#failed(call, store?.others.errorIfPrivate(lease, error as TokenError) ?? (error as TokenError)),
     )
-  }
-
-  /** Waits until the record grants the lease to this owner, or has usable tokens of another owner. */
-  async #acquire(): Promise<Lease | Extract<LeaseResult, { kind: 'newer' }>> {
-    const { account } = this
-    const { login, settings } = account
-    for (;;) {
-      const lease = await (settings.store ? settings.store.others.takeTurn(this) : this.tryAcquire(Infinity))
-      if (lease.kind === 'cooling') throw new CallFailed(coolingError(lease.coolDown, account), lease.coolDown)
-      if (lease.kind === 'granted') {
-        this.#failuresBefore = Math.max(this.#failuresBefore, lease.failures)
-        return lease
-      }
-      // A record without other owners is never busy.
-      if (lease.kind === 'busy') continue
-      this.#seenVersion = lease.tokens.version
-      // This renewal must not present the refresh token of another user.
-      if (this.#mayAdopt(lease.tokens) || login?.isOther(lease.tokens)) return lease
-      this.pauses.check()
-      login?.skipped(lease.tokens)
-    }
   }
 
   tryAcquire(ttlMs: number, more?: LeaseTerms): Promise<LeaseResult> {
@@ -167,7 +149,7 @@ export class Renewal implements Turn {
       ...more,
     }
     // `seen` may be newer: a login may have been stored since this renewal began.
-    return record.acquire(owner, Math.max(this.#seenVersion, seen), ttlMs, terms).finally(() => {
+    return record.acquire(owner, Math.max(this.seenVersion, seen), ttlMs, terms).finally(() => {
       this.#leasedAt = tokenClock.now()
     })
   }
@@ -178,12 +160,12 @@ export class Renewal implements Turn {
   }
 
   /** Whether the renewal may adopt tokens of another owner. @param isLast Whether it can make no further token request of its own. */
-  #mayAdopt(tokens: StoredTokens, isLast = false): boolean {
+  mayAdopt(tokens: StoredTokens, isLast = false): boolean {
     const { because } = this.start
     const { current, settings } = this.account
     // The store may have the token that the API rejected, if it executed a step of this owner whose reply was lost.
     const isRejected = because === 'refused' && current?.stored.accessToken === tokens.accessToken
-    return (because !== 'forced' || isLast) && !isRejected && new HeldToken(tokens, settings, 0).freshness !== 'expired'
+    return (because !== 'forced' || isLast) && !isRejected && isFit(tokens, settings.renewal)
   }
 
   /** The refresh token to present. Undefined: obtain. With a login, the result may be a plan instead of an exchange. */
@@ -279,7 +261,7 @@ export class Renewal implements Turn {
     const isLast = call.attempt >= this.#settings.retry.maxAttempts
     let planned = planWith()
     const released = await this.#release(call.lease, ({ newer, contested }) => {
-      planned = planWith({ contested, newer: newer && (this.#mayAdopt(newer, isLast) ? 'fit' : 'unfit') })
+      planned = planWith({ contested, newer: newer && (this.mayAdopt(newer, isLast) ? 'fit' : 'unfit') })
       return planned
     })
     return { plan: released ? planned : planWith(), newer: released?.newer }

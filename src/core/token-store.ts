@@ -11,6 +11,7 @@ import type {
   Decide,
   CoolDown,
 } from './lease.ts'
+import type { LoginReason, TokenError } from './errors.ts'
 import type { Pauses } from './pauses.ts'
 import type { StoredTokens, NewTokens, KnownLogin, AdoptedTokens } from './stored-tokens.ts'
 import type { TokenSource } from './token-source.ts'
@@ -32,16 +33,20 @@ export interface OpenableStore extends TokenStore {
 
 /** Coordinates renewals with the other owners of a record (`OTHER_OWNERS`). Without a store there are none. */
 export interface OtherOwners {
-  /** @returns The error message for callers after another owner failed to renew. */
-  failure(coolDown: CoolDown): string
-  /** Waits until no other owner makes an exchange and the record grants this owner the lease. */
-  takeTurn(turn: Turn): Promise<Exclude<LeaseResult, { kind: 'busy' }>>
+  /**
+   * Waits until no other owner makes an exchange, and the record grants this owner the lease or has usable tokens of another owner.
+   *
+   * @throws {CallFailed} The record cools down, because another owner failed to renew.
+   */
+  takeTurn(turn: Turn): Promise<Extract<LeaseResult, { kind: 'newer' | 'granted' }>>
   /**
    * Spreads obtains with a random pause, unless a caller cannot wait. Without the shared store, every process obtains for itself.
    *
    * @param chance Uniform in [0, 1).
    */
   spread(turn: Turn, chance: number): Promise<void>
+  /** @returns The error of an exchange. A private lease shows nothing about logins. */
+  errorIfPrivate(lease: Lease, error: TokenError): TokenError
 }
 
 /** A renewal as `OtherOwners` sees it. */
@@ -52,6 +57,13 @@ export interface Turn {
     /** What the renewal waits for, for the error of a caller whose wait ends. */
     awaited: (() => string) | undefined
     readonly current: { readonly usableMs: number } | undefined
+    readonly login:
+      | {
+          errorOfLoss(reason: LoginReason, failure: CoolDown): TokenError
+          isOther(tokens: StoredTokens): boolean
+          skipped(tokens: StoredTokens): void
+        }
+      | undefined
     readonly settings: {
       readonly source: TokenSource
       readonly record: TokenRecord
@@ -62,7 +74,11 @@ export interface Turn {
       readonly random: () => number
     }
   }
-  readonly pauses: Pick<Pauses, 'halted' | 'for' | 'end'>
+  readonly pauses: Pick<Pauses, 'check' | 'halted' | 'for' | 'end'>
+  /** The highest version of the record that the renewal has seen. */
+  seenVersion: number
+  /** Whether the renewal may adopt these tokens of another owner. */
+  mayAdopt(tokens: StoredTokens): boolean
   /** Tries once to acquire the lease. */
   tryAcquire(ttlMs: number, more: Pick<LeaseTerms, 'maxStalenessMs' | 'credentialsDigest'>): Promise<LeaseResult>
   readonly start: { isAwaited(): boolean }

@@ -8,13 +8,13 @@ import {
   refreshTokenOutcomeOf,
 } from '../core/plan.ts'
 import { detailsOf, errorWith, type LoginReason, outcomeOf, TokenError } from '../core/errors.ts'
-import { errorIfPrivate } from '../core/renewal-errors.ts'
 import type { RenewalState, Consequence, Plan, Policy, Rules, Situation } from '../core/situation.ts'
 import type { Suspicion } from '../core/suspicion.ts'
 import { member } from '../core/thrown.ts'
 import { RESPONSE_FINGERPRINT } from '../core/token-source.ts'
 import type { Lease } from '../core/lease.ts'
 import { loginRequired } from './login-required.ts'
+import { errorIfPrivate } from '../core/failure-of-other.ts'
 
 /** How often one renewal presents a refresh token whose earlier presentations had no known outcome. */
 const MAX_DOUBTFUL = 3

@@ -2,14 +2,12 @@ import { describe, expect, it } from '@jest/globals'
 import { type ExchangeOutcome, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../../src/core/errors.ts'
 import { CREDENTIAL_RULES } from '../../src/core/credential-rules.ts'
 import { Events } from '../../src/core/events.ts'
-import { memoryStore } from '../../src/core/memory-store.ts'
 import { coolDownMs, pauseMs, planAfter, planAfterLateArrival } from '../../src/core/plan.ts'
-import { coolingError } from '../../src/core/renewal-errors.ts'
+import { failureOfOther } from '../../src/core/failure-of-other.ts'
 import type { RenewalState, Situation } from '../../src/core/situation.ts'
 import type { Exchange } from '../../src/core/token-source.ts'
 import type { Lease } from '../../src/core/lease.ts'
 import type { StoredTokens } from '../../src/core/stored-tokens.ts'
-import type { OpenableStore } from '../../src/core/token-store.ts'
 import { LoginWatch } from '../../src/login/login-watch.ts'
 import { manualClock } from '../../src/testing/index.ts'
 import { POLICY, RETRY, SITUATION } from '../support/situation.ts'
@@ -380,11 +378,10 @@ describe('given a granted lease, when it is decided whether to present its refre
 describe('given a cool-down that another owner began, when a caller meets it (F224)', () => {
   const resting = { kind: 'cool-down', ms: 5_000, failures: 1, isFirm: false } as const
   const login = new LoginWatch(new Events(manualClock()), false, false)
-  const knowing = { login, settings: { store: memoryStore() as OpenableStore } }
 
   it('then the error states what that owner met, and the response of the service', () => {
     const met = (status?: number) =>
-      coolingError({ ...resting, code: 'ERR_THROTTLED', ...(status !== undefined && { status }) }, knowing)
+      failureOfOther({ ...resting, code: 'ERR_THROTTLED', ...(status !== undefined && { status }) }, login)
     const message = 'Another owner of this account failed to renew: the service throttles token requests'
     expect(met()).toMatchObject({ code: 'ERR_THROTTLED', message })
     expect(met(429)).toMatchObject({ status: 429, message: `${message} (the service responded with 429)` })
@@ -392,10 +389,10 @@ describe('given a cool-down that another owner began, when a caller meets it (F2
 
   it('then a login that has ended has its reason', () => {
     const ended = { ...resting, code: 'ERR_LOGIN_REQUIRED' } as const
-    expect(coolingError({ ...ended, loginReason: 'expired' }, knowing).message).toBe(
+    expect(failureOfOther({ ...ended, loginReason: 'expired' }, login).message).toBe(
       'A login is required (expired: the login has expired): call adopt() with its tokens',
     )
-    expect(coolingError(ended, knowing).message).toContain('(refused: ')
+    expect(failureOfOther(ended, login).message).toContain('(refused: ')
   })
 })
 
