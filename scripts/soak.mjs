@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 const SCENES = {
   fleet: () => import('./soak/fleet/scene.mjs'),
   tabs() {
-    execFileSync(process.execPath, ['scripts/lib/installed.mjs', 'test/browser'], { stdio: 'inherit' })
+    execFileSync(process.execPath, ['scripts/lib/installed.mjs', 'test'], { stdio: 'inherit' })
     return import('./soak/tabs/scene.mjs')
   },
 }

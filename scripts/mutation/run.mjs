@@ -31,7 +31,7 @@ const NEIGHBOURS = {
     ...['api-redirects', 'interceptors', 'requests', 'connection', 'canary', 'stalls'].map((name) => `faults/${name}`),
   ],
   web: ['dpop/dpop-key', 'store', 'core'],
-  // Slow tests, which need packages or servers: npm ci in test/mcp and test/sqlite.
+  // Slow tests, which need packages or servers: node scripts/lib/installed.mjs --tests.
   mcp: ['mcp/discovery', 'mcp/mcp-login', 'mcp/one-page'],
   redis: [
     ...['redis-store', 'clients', 'garbage', 'epoch', 'outage', 'trouble', 'sharing', 'logins'].map(
@@ -63,8 +63,8 @@ const { values, positionals } = parseArgs({
   },
 })
 async function measure(room) {
-  // Some rooms have tests with packages of their own.
-  process.env.NODE_PATH = resolve('test', room, 'node_modules')
+  // Bundles look for packages in the folder of the project: some tests use those of test/package.json.
+  process.env.NODE_PATH = resolve('test', 'node_modules')
   const startedAt = performance.now()
   const all = sourcesOf(room).flatMap((file) => mutantsOf(file, readFileSync(file, 'utf8')))
   const drawn = sampleOf(all, Number(values.sample))

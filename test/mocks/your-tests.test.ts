@@ -11,7 +11,7 @@ const blocks = new Map(
   fences('javascript', readFileSync('docs/your-tests.md', 'utf8')).map((code) => [/^\/\/ (\S+)/.exec(code)![1]!, code]),
 )
 const JEST = [resolve('node_modules/jest/bin/jest.js'), '--config', 'jest.config.json']
-const VITEST = [resolve('test/mocks/node_modules/vitest/vitest.mjs'), 'run', '--globals=false']
+const VITEST = [resolve('node_modules/vitest/vitest.mjs'), 'run', '--globals=false']
 /** swc makes CommonJS of what the reader writes, as babel-jest and ts-jest do. */
 const SWC = { '\\.js$': [resolve('node_modules/@swc/jest'), { module: { type: 'commonjs' } }] }
 
@@ -43,10 +43,13 @@ beforeAll(async () => {
   mkdirSync(join(dir, 'node_modules/@jest'), { recursive: true })
   const installed = {
     'axios-evergreen': join(built.dir, 'node_modules/axios-evergreen'),
-    ...{ axios: 'node_modules/axios', nock: 'node_modules/nock', '@jest/globals': 'node_modules/@jest/globals' },
-    ...Object.fromEntries(
-      ['axios-mock-adapter', 'msw', 'vitest'].map((one) => [one, `test/mocks/node_modules/${one}`]),
-    ),
+    ...{
+      axios: 'node_modules/axios',
+      nock: 'node_modules/nock',
+      vitest: 'node_modules/vitest',
+      '@jest/globals': 'node_modules/@jest/globals',
+    },
+    ...Object.fromEntries(['axios-mock-adapter', 'msw'].map((one) => [one, `test/node_modules/${one}`])),
   }
   for (const [name, folder] of Object.entries(installed))
     symlinkSync(resolve(folder), join(dir, 'node_modules', name), 'junction')

@@ -41,16 +41,12 @@ const [BEGIN, END] = ['<!-- table: npm run test:foreign -->', '<!-- /table -->']
 export function pageWith(page, programs, folder) {
   const onInstances = programs.filter((name) => !ELSEWHERE.includes(name))
   assert.deepEqual(Object.keys(ROWS).sort(), onInstances.toSorted(), 'each program has a row')
-  const dependencies = dependenciesIn(folder)
-  const newer = dependenciesIn(join(folder, 'newer'))
-  const versions = (library) => [dependencies[library], newer[library]].filter(Boolean).join(', ')
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const versions = (library) =>
+    [dependencies[library], optionalDependencies[`${library}-newer`]?.split('@')[1]].filter(Boolean).join(', ')
   const rows = Object.values(ROWS).map(([library, know]) => [`\`${library}\``, versions(library), know])
   const lines = [['library', 'version', 'what to know'], ['---', '---', '---'], ...rows]
   const table = lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
   const [before, rest] = page.split(BEGIN)
   return `${before}${BEGIN}\n\n${table}\n\nWith axios ${dependencies.axios}.\n\n${END}${rest.split(END)[1]}`
-}
-
-function dependenciesIn(folder) {
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).dependencies
 }
