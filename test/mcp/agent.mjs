@@ -1,4 +1,4 @@
-// One process of a machine: node agent.mjs, with what it shall do as JSON in AGENT. Says `ready`, waits for a line, then makes one call and prints how it went.
+// One process of a machine: node agent.mjs, with its settings as JSON in AGENT. Prints `ready`, waits for a line, makes one call and prints the result.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import * as of2 from '@modelcontextprotocol/client'
@@ -21,7 +21,7 @@ const {
   exchangeTimeoutMs = 10_000,
 } = JSON.parse(process.env.AGENT)
 
-/** Keeps what the SDK gives it in a file that all processes share, as programs do. */
+/** Keeps what the SDK saves in a file that all processes share, as programs do. */
 class FileProvider {
   redirectUrl = 'http://127.0.0.1:9/callback'
   clientMetadata = {
@@ -72,7 +72,7 @@ async function openLogin() {
 
 const options = login?.transport ?? { authProvider: provider }
 
-/** How each host connects. It returns a function that calls a tool. */
+/** How each host connects. Each returns a function that calls a tool. */
 const hosts = {
   async 'sdk-1'() {
     const client = new Client({ name: 'agent', version: '1.0.0' })
@@ -90,7 +90,7 @@ const hosts = {
     const { whoami } = await client.tools()
     return () => whoami.execute({}, { toolCallId: '1', messages: [] })
   },
-  /** It takes no fetch. */
+  /** It accepts no fetch. */
   async langchain() {
     const { MultiServerMCPClient } = await import('@langchain/mcp-adapters')
     const { authProvider } = options
@@ -101,7 +101,7 @@ const hosts = {
   },
 }
 
-/** @param code Of the page that the person has agreed on. */
+/** @param code From the page that the user has confirmed. */
 async function finish(code) {
   const { authProvider, fetch: fetchFn } = options
   const login = { serverUrl: url, authorizationCode: code }
@@ -113,7 +113,7 @@ async function finish(code) {
   }
 }
 
-/** @param whenAsked Resolves when the person agrees on the page that the SDK has opened. */
+/** @param whenAsked Resolves when the user confirms the page that the SDK has opened. */
 async function connected(whenAsked) {
   if (whenAsked) {
     await hosts[host]().catch(() => undefined)

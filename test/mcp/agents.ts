@@ -1,4 +1,4 @@
-// Servers still have the transport HTTP+SSE, which is deprecated.
+// Servers still use the HTTP+SSE transport, which is deprecated.
 /* eslint-disable @typescript-eslint/no-deprecated */
 import {
   Client as ClientOf2,
@@ -15,11 +15,11 @@ const INFO = { name: 'agent', version: '1.0.0' }
 /** One client of a server, as a program uses it. */
 export interface Agent {
   connect(): Promise<void>
-  /** @param issuer As the server names itself in its answer (RFC 9207). */
+  /** @param issuer The server's own name in its response (RFC 9207). */
   finishAuth(code: string, issuer?: string): Promise<void>
-  /** Calls a tool. @returns what it says */
+  /** Calls a tool. @returns its text */
   call(name: string): Promise<string>
-  /** What the server said in its stream of events. */
+  /** The messages of the server in its event stream. */
   readonly heard: string[]
   close(): Promise<void>
 }
@@ -46,7 +46,7 @@ function agentOf<Transport extends AnyTransport>(
     return {
       heard,
       async connect() {
-        // A transport cannot be started twice, and the stream of an old one would be asked for again and again.
+        // A transport cannot be started twice, and the stream of an old one would be requested repeatedly.
         await client.close()
         transport = transportOf(url, options)
         client = clientOf()

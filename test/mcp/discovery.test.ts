@@ -16,7 +16,7 @@ afterEach(async () => {
   }
 })
 
-/** A server that has these documents. A text is sent as it is, a number is a status, an address a redirect. */
+/** A server with these documents. A string is sent unchanged, a number is a status, a URL a redirect. */
 async function serverWith(documentsAt: (origin: string) => Readonly<Record<string, unknown>>) {
   const asked: string[] = []
   const wanted = new Set<string | undefined>()
@@ -53,8 +53,8 @@ async function found(origin: string, given: ReturnType<typeof provider> = provid
   return discovery.contextOf({ issuer, metadataUrl: undefined, about: undefined }, exchange)
 }
 
-describe('given a login whose provider keeps no discovery', () => {
-  it('when the server names nobody, then it is its own authorization server, at the addresses that the SDK takes', async () => {
+describe('given a login whose provider stores no discovery', () => {
+  it('when the server names no authorization server, then it is its own, at the default addresses of the SDK', async () => {
     const { origin, asked, wanted } = await serverWith(() => ({}))
     expect(await found(origin)).toEqual({
       tokenEndpoint: `${origin}/token`,
@@ -69,7 +69,7 @@ describe('given a login whose provider keeps no discovery', () => {
     expect([...wanted]).toEqual(['application/json'])
   })
 
-  it('when the metadata stand at the second address, or say nothing of use at the first, then the second one counts', async () => {
+  it('when the metadata are at the second address, or unusable at the first, then the second one counts', async () => {
     const { origin } = await serverWith((issuer) => ({
       [`${RESOURCE}/mcp`]: 'no JSON',
       [RESOURCE]: { resource: `${issuer}/mcp`, authorization_servers: [issuer] },
@@ -83,7 +83,7 @@ describe('given a login whose provider keeps no discovery', () => {
     })
   })
 
-  it('when the server names an authorization server, then that one counts', async () => {
+  it('when the server names an authorization server, then that one is used', async () => {
     const named = await serverWith((issuer) => ({ [SERVER]: { issuer, token_endpoint: `${issuer}/t` } }))
     const { origin } = await serverWith(() => ({ [RESOURCE]: { authorization_servers: [named.origin] } }))
     expect(await found(origin)).toMatchObject({ tokenEndpoint: `${named.origin}/t`, issuer: named.origin })
@@ -94,7 +94,7 @@ describe('given a login whose provider keeps no discovery', () => {
     await expect(found(origin)).rejects.toMatchObject({ code: 'ERR_TOKEN_REQUEST' })
   })
 
-  it('when a document is redirected to another origin, then it says nothing', async () => {
+  it('when a document is redirected to another origin, then it is ignored', async () => {
     const other = await serverWith((issuer) => ({ '/': { issuer, token_endpoint: `${issuer}/stolen` } }))
     const { origin } = await serverWith(() => ({ [SERVER]: new URL(other.origin) }))
     expect(await found(origin)).toMatchObject({ tokenEndpoint: `${origin}/token` })
@@ -103,9 +103,9 @@ describe('given a login whose provider keeps no discovery', () => {
   it.each([
     ['the server fails', async () => (await serverWith(() => ({ [`${RESOURCE}/mcp`]: 500 }))).origin],
     ['the server is busy', async () => (await serverWith(() => ({ [RESOURCE]: 429 }))).origin],
-    ['what it says is no JSON', async () => (await serverWith(() => ({ [SERVER]: '<html>' }))).origin],
-    ['what it says is endless', async () => (await serverWith(() => ({ [SERVER]: ' '.repeat(70_000) }))).origin],
-    ['nobody listens', () => Promise.resolve('http://127.0.0.1:9')],
+    ['the document is not JSON', async () => (await serverWith(() => ({ [SERVER]: '<html>' }))).origin],
+    ['the document is endless', async () => (await serverWith(() => ({ [SERVER]: ' '.repeat(70_000) }))).origin],
+    ['the server is not listening', () => Promise.resolve('http://127.0.0.1:9')],
   ])('when %s, then no address is guessed, and the client is known (F390)', async (_, originOf) => {
     expect(await found(await originOf())).toEqual({
       clientId: 'one',
@@ -117,12 +117,12 @@ describe('given a login whose provider keeps no discovery', () => {
   })
 })
 
-describe('given a provider that keeps what the SDK discovered', () => {
+describe('given a provider that stores the discovery of the SDK', () => {
   const kept = (authorizationServerMetadata: object) => ({
     discoveryState: () => ({ authorizationServerUrl: 'https://as.example', authorizationServerMetadata }),
   })
 
-  it('when the tokens are of that issuer, then nothing is asked; the chosen resource counts', async () => {
+  it('when the tokens are from that issuer, then nothing is requested, and the chosen resource is used', async () => {
     const members = { ...kept({ issuer: 'https://as.example/' }), validateResourceURL: () => new URL('https://api/x') }
     expect(await found('http://127.0.0.1:9', provider(members), 'https://as.example')).toMatchObject({
       tokenEndpoint: 'https://as.example/token',
@@ -137,12 +137,15 @@ describe('given a provider that keeps what the SDK discovered', () => {
     [{ client_secret: 's' }, ['client_secret_post', 'private_key_jwt'], 'post'],
     [{ client_secret: 's' }, ['private_key_jwt'], 'post'],
     [{}, ['private_key_jwt'], 'none'],
-  ])('when the client is %j and the server supports %j, then it is authenticated by %s', async (more, listed, by) => {
-    const metadata = { issuer: 'https://as.example', token_endpoint_auth_methods_supported: listed }
-    const client = { client_id: 'one', ...more }
-    const context = await found('http://127.0.0.1:9', provider(kept(metadata), client))
-    expect([context.clientAuthentication, context.clientSecret]).toEqual([by, by === 'none' ? undefined : 's'])
-  })
+  ])(
+    'when the client is %j and the server supports %j, then the client authenticates by %s',
+    async (more, listed, by) => {
+      const metadata = { issuer: 'https://as.example', token_endpoint_auth_methods_supported: listed }
+      const client = { client_id: 'one', ...more }
+      const context = await found('http://127.0.0.1:9', provider(kept(metadata), client))
+      expect([context.clientAuthentication, context.clientSecret]).toEqual([by, by === 'none' ? undefined : 's'])
+    },
+  )
 
   it('when there is no client, then the error names the member of the provider', async () => {
     await expect(found('http://127.0.0.1:9', provider(kept({}), {}))).rejects.toThrow(/provider\.clientInformation/)
@@ -150,7 +153,7 @@ describe('given a provider that keeps what the SDK discovered', () => {
 })
 
 describe('given the text of a context', () => {
-  it('when it is absent, broken or of a newer release, then the error says what to do; its own is read', () => {
+  it('when it is absent, broken or of a newer release, then the error says what to do; a valid text is read', () => {
     const context = { tokenEndpoint: 't', issuer: 'i', clientId: 'c', clientAuthentication: 'none' as const }
     expect(contextIn(contextText(context), LOG_IN)).toMatchObject(context)
     for (const text of [undefined, '{', '{}'])
@@ -163,7 +166,7 @@ describe('given the text of a context', () => {
   })
 })
 
-describe('given a stream of events', () => {
+describe('given an event stream', () => {
   const heardOf = async (chunks: string[], type = 'text/event-stream') => {
     const heard: string[] = []
     const body = new ReadableStream<Uint8Array>({
@@ -180,7 +183,7 @@ describe('given a stream of events', () => {
 
   it.each<[string, string[], string | undefined, string[]]>([
     ['it announces an address', ['event: endpoint\ndata: /messages\n\n'], undefined, ['/messages']],
-    ['the announcement comes in pieces', ['event: endp', 'oint\ndata: /m', '\n\n'], undefined, ['/m']],
+    ['the announcement arrives in pieces', ['event: endp', 'oint\ndata: /m', '\n\n'], undefined, ['/m']],
     [
       'it is announced before its event has ended',
       ['event: endpoint\ndata: /m\n', '\ndata: two\n\n'],
@@ -188,9 +191,9 @@ describe('given a stream of events', () => {
       ['/m'],
     ],
     ['another event comes first', ['data: one\n\n', 'event: endpoint\ndata: /late\n\n'], undefined, []],
-    ['nothing comes for too long', ['x'.repeat(9_000), 'event: endpoint\ndata: /late\n\n'], undefined, []],
-    ['it is no stream of events', ['event: endpoint\ndata: /m\n\n'], 'text/plain', []],
-  ])('when %s, then all of it is passed on, and an announcement is heard', async (_, chunks, type, heard) => {
+    ['nothing arrives for too long', ['x'.repeat(9_000), 'event: endpoint\ndata: /late\n\n'], undefined, []],
+    ['it is not an event stream', ['event: endpoint\ndata: /m\n\n'], 'text/plain', []],
+  ])('when %s, then all of it is passed on, and an announcement is noticed', async (_, chunks, type, heard) => {
     expect(await heardOf(chunks, type)).toEqual([heard, true])
   })
 })

@@ -16,7 +16,7 @@ export async function startFleet({ node, dist, redis, ...how }) {
   /** @type {Set<import('node:child_process').ChildProcess>} */
   const children = new Set()
 
-  /** Starts a process, up to where it would make its call. @param {object} [more] */
+  /** Starts a process, up to the point of its call. @param {object} [more] */
   async function agent(more) {
     const store = redis === undefined ? { file: join(folder, 'login.db') } : { redis }
     const told = { url: world.serverUrl.href, dist, store, keeps: join(folder, 'provider.json'), ...how, ...more }
@@ -48,14 +48,14 @@ export async function startFleet({ node, dist, redis, ...how }) {
     }
     await says(/^ready$/m)
     return {
-      /** Makes its call. @returns {Promise<string>} what it printed */
+      /** Makes its call. @returns {Promise<string>} its output */
       call() {
         child.stdin.write('go\n')
         return /** @type {Promise<string>} */ (ended)
       },
       /** Resolves when it has opened its page. */
       opened: () => says(/^page$/m),
-      /** The person agrees on its page. */
+      /** The user confirms its page. */
       agree: () => void child.stdin.write('agree\n'),
       kill: () => child.kill('SIGKILL'),
     }
@@ -64,11 +64,11 @@ export async function startFleet({ node, dist, redis, ...how }) {
   return {
     world,
     agent,
-    /** A person logs in, in a process of its own. */
+    /** A user logs in, in a separate process. */
     logIn: async () => (await agent({ logsIn: true })).call(),
     /** @param {number} count @param {object} [more] */
     agents: (count, more) => Promise.all(Array.from({ length: count }, () => agent(more))),
-    /** The access token has ended, and this many processes call at once. @param {number} count @returns {Promise<string[]>} what they printed */
+    /** The access token has expired, and this many processes make a call at once. @param {number} count @returns {Promise<string[]>} their output */
     async callAtOnce(count) {
       const agents = await this.agents(count)
       world.expireAccess()

@@ -90,7 +90,7 @@ const BROKEN: [string, (server: Server) => Handler][] = [
   ['shows the page of a gateway', () => (response) => void response.writeHead(200).end('<html></html>')],
 ]
 
-/** Time passes while the network goes on. */
+/** Advances time while network requests continue. */
 async function within<Value>(clock: ReturnType<typeof manualClock>, pending: Promise<Value>): Promise<Value> {
   let isSettled = false
   const settled = () => (isSettled = true)
@@ -116,7 +116,7 @@ describe.each(BROKEN)(
       return { server, store, one, tookMs: one.clock.monotonicNow() - startedAt }
     }
 
-    it('then its tokens serve, within the time of a token request, and nothing is guessed', async () => {
+    it('then its tokens can be used, within the time of a token request, and nothing is guessed', async () => {
       const { server, one, tookMs } = await started()
       expect(tookMs).toBeLessThanOrEqual(10_000)
       expect(await one.tokens.getAccessToken()).toBe('first')
@@ -143,7 +143,7 @@ describe.each(BROKEN)(
       ])
     })
 
-    it('when the user logs out meanwhile, then the tokens cannot be revoked now, and the next logout does that', async () => {
+    it('when the user logs out before that, then the tokens cannot be revoked yet, and the next logout revokes them', async () => {
       const { server, one } = await started()
       expect(await within(one.clock, one.tokens.logout())).toEqual({ revoked: false, reason: 'unavailable' })
       server.control.metadata = undefined
@@ -153,8 +153,8 @@ describe.each(BROKEN)(
   },
 )
 
-describe('given a host that takes the provider alone (F396)', () => {
-  it('when its access token is about to end, then it gets the next one', async () => {
+describe('given a host that uses only the provider (F396)', () => {
+  it('when its access token is about to expire, then it gets the next one', async () => {
     const server = await startServer()
     const { transport, saveTokens, clock } = programAt(server)
     const { tokens } = transport.authProvider as { tokens: () => Promise<object> }
@@ -170,7 +170,7 @@ describe('given a server that cannot revoke (F397)', () => {
   it.each<[string, (server: Server) => void]>([
     ['its metadata name no revocation endpoint', ({ control }) => (control.revokes = false)],
     ['it has no metadata', ({ control }) => (control.metadata = (response) => void response.writeHead(404).end())],
-  ])('when %s, then logout() says so once', async (_, without) => {
+  ])('when %s, then logout() reports it once', async (_, without) => {
     const server = await startServer()
     without(server)
     const { saveTokens, tokens, clock } = programAt(server)
@@ -181,9 +181,9 @@ describe('given a server that cannot revoke (F397)', () => {
   })
 })
 
-describe('given members that stand on Object.prototype (F365)', () => {
+describe('given members on Object.prototype (F365)', () => {
   it.each(['revocationEndpoint', 'tokenEndpoint', 'clientSecret', 'metadataUrl', 'resource'])(
-    'when one is %s, then tokens go to their own server alone, as without it',
+    'when one is %s, then tokens go only to their own server, as without it',
     async (name) => {
       const [server, foreign] = [await startServer(), await startServer()]
       server.control.revokes = false
@@ -205,10 +205,10 @@ describe('given members that stand on Object.prototype (F365)', () => {
   )
 })
 
-describe('given tokens that the SDK saves, whose server is still looked for (F391)', () => {
+describe('given tokens that the SDK saves, while discovery of their server is pending (F391)', () => {
   const named = (name: string) => ({ ...ANSWER, access_token: name, refresh_token: `r-${name}` })
 
-  it('when the user logs out meanwhile, then nobody is logged in, and the tokens are revoked', async () => {
+  it('when the user logs out, then no user is logged in, and the tokens are revoked', async () => {
     const server = await startServer()
     const { saveTokens, tokens, clock } = programAt(server)
     const saved = saveTokens(named('alice'))
@@ -220,7 +220,7 @@ describe('given tokens that the SDK saves, whose server is still looked for (F39
     expect(server.calls.map(([path, body]) => [path, body.get('token')])).toEqual([['/as/revoke', 'r-alice']])
   })
 
-  it('when another user logs in meanwhile, then that login stays', async () => {
+  it('when another user logs in, then that login stays', async () => {
     const server = await startServer()
     const { saveTokens, tokens, clock } = programAt(server)
     const holdsFirst: ServerResponse[] = []

@@ -1,2 +1,2 @@
-/** A name of the DOM that the types of the SDK use. */
+/** A DOM name that the SDK types use. */
 type HeadersInit = ConstructorParameters<typeof Headers>[0]

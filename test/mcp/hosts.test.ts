@@ -7,17 +7,17 @@ import { type AgentOf, AGENTS } from './agents.ts'
 import { agentAt, caught, connected, loggedIn, loginAt, startWorld, type World } from './login-world.ts'
 import { KeepingProvider } from './provider.ts'
 
-/** Both SDKs of MCP, at their newest. */
+/** Both MCP SDKs, in their newest versions. */
 const SDKS = AGENTS.slice(0, 2)
 
-/** Ten at once, with an access token that has ended. */
+/** Ten at once, with an expired access token. */
 async function expectTenServed(world: World, login: ReturnType<typeof loginAt>, agentOf: AgentOf) {
   const agents = Array.from({ length: 10 }, () => agentAt(world, login, agentOf))
   for (const agent of agents) await connected(world, agent)
   return async () => expect(await Promise.all(agents.map((one) => one.call('whoami')))).toEqual(Array(10).fill('you'))
 }
 
-/** @returns How often the program has logged in, for ten clients whose access token ends once. */
+/** @returns How often the program has logged in, for ten clients whose access token expires once. */
 async function loginsOf(world: World, provider: unknown, agentOf: AgentOf) {
   const clock = manualClock()
   const login = loginAt(world, { provider: provider as KeepingProvider, manager: { clock } })
@@ -29,7 +29,7 @@ async function loginsOf(world: World, provider: unknown, agentOf: AgentOf) {
   return world.counts.codes
 }
 
-describe.each(SDKS)('given %s and a provider that needs no person', (name, agentOf) => {
+describe.each(SDKS)('given %s and a provider that needs no user', (name, agentOf) => {
   const module = name.startsWith('SDK 1') ? of1 : of2
 
   it('when it is ClientCredentialsProvider, then ten clients at once make one token request for each lifetime', async () => {
@@ -42,7 +42,7 @@ describe.each(SDKS)('given %s and a provider that needs no person', (name, agent
     expect(await loginsOf(world, provider, agentOf)).toBe(2)
   })
 
-  it('when the token request is answered 503, then the next call logs in at once (F395)', async () => {
+  it('when the response to the token request is 503, then the next call logs in at once (F395)', async () => {
     const world = await startWorld()
     world.control.authMethods = ['client_secret_basic']
     world.control.failures.push(503)
@@ -59,7 +59,7 @@ describe.each(SDKS)('given %s and a provider that needs no person', (name, agent
 })
 
 describe('given CrossAppAccessProvider of client 2 (ID-JAG)', () => {
-  it('when its token ends, then ten clients at once make one token request for each lifetime', async () => {
+  it('when its token expires, then ten clients at once make one token request for each lifetime', async () => {
     const world = await startWorld()
     world.control.authMethods = ['client_secret_basic']
     world.register({ client_id: 'robot', client_secret: 'secret' })
@@ -76,7 +76,7 @@ describe('given CrossAppAccessProvider of client 2 (ID-JAG)', () => {
   })
 })
 
-describe.each(SDKS)('given %s and a client that is a document (CIMD)', (_, agentOf) => {
+describe.each(SDKS)('given %s and a client id that is the URL of a document (CIMD)', (_, agentOf) => {
   it('when a user logs in, then nothing is registered, and another process refreshes with that client', async () => {
     const world = await startWorld()
     world.control.hasDocuments = true

@@ -39,13 +39,13 @@ export function agentAt(world: World, { login }: Login, agentOf = firstAgent): A
   return agent
 }
 
-/** The person agrees on the last page, and the program gives the code to the SDK. */
+/** The user confirms the last page, and the program passes the code to the SDK. */
 export async function finish(world: World, { provider }: Pick<Login, 'provider'>, agent: Agent): Promise<void> {
   await agent.finishAuth(await world.agree(provider.pages.at(-1)!), world.issuer)
   await connected(world, agent)
 }
 
-/** Connects, and waits until the SDK has asked for its stream of events, as it does behind the back of its caller. */
+/** Connects, and waits until the SDK has requested its event stream, which it does without its caller. */
 export async function connected(world: World, agent: Agent): Promise<void> {
   const streams = () => world.requests.filter(({ method, status }) => method === 'GET' && status !== 401).length
   const before = streams()
@@ -53,7 +53,7 @@ export async function connected(world: World, agent: Agent): Promise<void> {
   while (streams() === before) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** The person logs in through the SDK. */
+/** The user logs in through the SDK. */
 export async function loggedIn(world: World, login: Login, agentOf = firstAgent): Promise<Agent> {
   const agent = agentAt(world, login, agentOf)
   expect(String(await caught(agent.connect()))).toMatch(/Unauthorized/)

@@ -7,8 +7,8 @@ import { agentAt, caught, connected, finish, loggedIn, loginAt, startWorld } fro
 import { KeepingProvider, Provider } from './provider.ts'
 import { person } from '../../src/login/index.ts'
 
-describe.each(AGENTS)('given %s, and nobody who has logged in (F316, F320)', (_, agentOf, path) => {
-  it('when it connects, then the page of the SDK is opened once, and after finishAuth it is served', async () => {
+describe.each(AGENTS)('given %s without a login (F316, F320)', (_, agentOf, path) => {
+  it('when it connects, then the page of the SDK is opened once, and after finishAuth its calls succeed', async () => {
     const world = await startWorld({ path })
     const login = loginAt(world)
     const agent = await loggedIn(world, login, agentOf)
@@ -17,7 +17,7 @@ describe.each(AGENTS)('given %s, and nobody who has logged in (F316, F320)', (_,
     expect(login.tokens.status()).toMatchObject({ login: 'present', phase: 'fresh' })
   })
 
-  it('when the server rejects its access token, then the manager refreshes once, and its stream and session go on', async () => {
+  it('when the server rejects its access token, then the manager refreshes once, and its stream and session continue', async () => {
     const world = await startWorld({ path })
     const login = loginAt(world)
     const agent = await loggedIn(world, login, agentOf)
@@ -27,7 +27,7 @@ describe.each(AGENTS)('given %s, and nobody who has logged in (F316, F320)', (_,
     expect(login.provider.pages).toHaveLength(1)
   })
 
-  it('when the grant is revoked, then the login of the SDK opens once, and leads on (F318)', async () => {
+  it('when the grant is revoked, then the login of the SDK opens once, and succeeds (F318)', async () => {
     const world = await startWorld({ path })
     const login = loginAt(world)
     const agent = await loggedIn(world, login, agentOf)
@@ -40,7 +40,7 @@ describe.each(AGENTS)('given %s, and nobody who has logged in (F316, F320)', (_,
 })
 
 describe.each(AGENTS.slice(0, 2))('given %s with a login', (_, agentOf) => {
-  it('when a tool wants another scope, then the step-up of the SDK runs (F318)', async () => {
+  it('when a tool requires another scope, then the step-up of the SDK runs (F318)', async () => {
     const world = await startWorld()
     const login = loginAt(world)
     const agent = await loggedIn(world, login, agentOf)
@@ -50,7 +50,7 @@ describe.each(AGENTS.slice(0, 2))('given %s with a login', (_, agentOf) => {
     expect([await agent.call('admin'), world.counts.refreshes]).toEqual(['admin', 0])
   })
 
-  it('when its session has a stream of events open, then both go on while the token is renewed (F320)', async () => {
+  it('when its session has an open event stream, then both continue while the token is renewed (F320)', async () => {
     const world = await startWorld({ hasSessions: true })
     const clock = manualClock()
     const login = loginAt(world, { manager: { clock } })
@@ -74,7 +74,7 @@ describe.each(AGENTS.slice(0, 2))('given %s with a login', (_, agentOf) => {
     expect(new Set(ofSession.filter(({ status }) => status === 200).map(({ token }) => token)).size).toBe(3)
   })
 
-  it('when the server leads to another path of its origin, then the token goes there, too', async () => {
+  it('when the server redirects to another path of its origin, then that path receives the token, too', async () => {
     const world = await startWorld({ redirectsFrom: '/old' })
     const login = loginAt(world)
     const agent = await loggedIn(world, login, agentOf)
@@ -82,7 +82,7 @@ describe.each(AGENTS.slice(0, 2))('given %s with a login', (_, agentOf) => {
   })
 })
 
-describe('given a login, and an authorization server that fails', () => {
+describe('given a login, and a failing authorization server', () => {
   async function failing() {
     const world = await startWorld()
     const clock = manualClock()
@@ -91,7 +91,7 @@ describe('given a login, and an authorization server that fails', () => {
     return { world, clock, login, agent, pages: login.provider.pages }
   }
 
-  it('when it returns 503, then the call rejects with the instant of the next attempt, no page opens, and later all is well (F318)', async () => {
+  it('when it returns 503, then the call rejects with the time of the next attempt, no page opens, and a later call succeeds (F318)', async () => {
     const { world, clock, agent, pages } = await failing()
     world.expireAccess()
     world.control.failures.push(503)
@@ -115,8 +115,8 @@ describe('given a login, and an authorization server that fails', () => {
   })
 })
 
-describe('given five clients of one process that meet the 401 at once (F322)', () => {
-  it('when nobody has logged in, then one page is opened, and all are served after it', async () => {
+describe('given several clients of one process that get a 401 at once (F322)', () => {
+  it('when no user has logged in, then one page is opened, and all clients work after the login', async () => {
     const world = await startWorld()
     const login = loginAt(world)
     const agents = Array.from({ length: 5 }, () => agentAt(world, login))
@@ -138,7 +138,7 @@ describe('given five clients of one process that meet the 401 at once (F322)', (
     expect([unserved.length, login.provider.pages.length, world.counts.registrations]).toEqual([1, 1, 1])
   })
 
-  it('when nobody finishes the login within the time of one caller, then the others reject, and no second page opens (F394)', async () => {
+  it("when the login is not finished within one caller's wait limit, then the others reject, and no second page opens (F394)", async () => {
     const world = await startWorld()
     const clock = manualClock()
     const login = loginAt(world, { manager: { clock, renewal: { maxWaitMs: 3_000 } } })
@@ -153,7 +153,7 @@ describe('given five clients of one process that meet the 401 at once (F322)', (
     expect(login.provider.pages).toHaveLength(1)
   })
 
-  it('when the access token has ended, then one refresh serves them all (F315)', async () => {
+  it('when the access token has expired, then they share one refresh (F315)', async () => {
     const world = await startWorld()
     const login = loginAt(world)
     const agents = [await loggedIn(world, login), ...Array.from({ length: 4 }, () => agentAt(world, login))]
@@ -165,7 +165,7 @@ describe('given five clients of one process that meet the 401 at once (F322)', (
 })
 
 describe('given a server and an authorization server of one origin (F317)', () => {
-  it('when a user logs in, steps up and logs out, and the token is refreshed, then only requests to the server carry it', async () => {
+  it('when a user logs in, steps up and logs out, and the token is refreshed, then only requests to the server carry the token', async () => {
     const world = await startWorld({ oneOrigin: true })
     const seen: [path: string, authorization: string | null][] = []
     const login = loginAt(world, {
@@ -192,7 +192,7 @@ describe('given a server and an authorization server of one origin (F317)', () =
 })
 
 describe('given two processes that share a store', () => {
-  it('when one of them has logged in, then the other is served without a page, although it was told before that nobody had', async () => {
+  it('when one of them has logged in, then the other works without a page, although it had no login before', async () => {
     const world = await startWorld()
     const store = memoryStore()
     const clock = manualClock()
@@ -240,13 +240,13 @@ describe('given two processes that share a store', () => {
   })
 })
 
-describe('given what the SDK invalidates', () => {
+describe('given credentials that the SDK invalidates', () => {
   it.each([
     ['tokens', []],
     ['all', ['client', 'verifier']],
     ['client', ['client']],
     ['discovery', ['discovery']],
-  ])('when it is %s, then the login stays, and the provider is told %j', async (scope, told) => {
+  ])('when the scope is %s, then the login stays, and the provider receives %j', async (scope, told) => {
     const world = await startWorld()
     const login = loginAt(world)
     const agent = await loggedIn(world, login)
@@ -260,7 +260,7 @@ describe('given what the SDK invalidates', () => {
   })
 })
 
-describe('given a client that the authorization server no longer knows', () => {
+describe('given a client that the authorization server has forgotten', () => {
   it('when its token is refreshed, then the SDK registers again, and its login opens once', async () => {
     const world = await startWorld()
     const login = loginAt(world)
@@ -273,12 +273,12 @@ describe('given a client that the authorization server no longer knows', () => {
   })
 })
 
-describe('given how a client proves itself', () => {
+describe('given the authentication method of a client', () => {
   it.each([
     [['client_secret_basic'], /^Basic /, false],
     [['client_secret_post'], undefined, true],
     [['none'], undefined, false],
-  ])('when the metadata say %j, then a refresh does so', async (authMethods, header, hasSecret) => {
+  ])('when the metadata contain %j, then a refresh uses that method', async (authMethods, header, hasSecret) => {
     const world = await startWorld()
     world.control.authMethods = authMethods
     const login = loginAt(world)
@@ -290,7 +290,7 @@ describe('given how a client proves itself', () => {
     expect([body.has('client_secret'), body.get('resource')]).toEqual([hasSecret, `${world.origin}/mcp`])
   })
 
-  it('when the provider has a way of its own, then a refresh goes that way', async () => {
+  it('when the provider has a custom method, then a refresh uses that method', async () => {
     const world = await startWorld()
     const provider = Object.assign(new KeepingProvider(), {
       addClientAuthentication(_: Headers, body: URLSearchParams, url: string) {
@@ -307,8 +307,8 @@ describe('given how a client proves itself', () => {
   })
 })
 
-describe('given a provider that keeps no discovery', () => {
-  it('when a user has logged in, then our own discovery finds where to refresh', async () => {
+describe('given a provider that stores no discovery', () => {
+  it('when a user has logged in, then our own discovery finds the token endpoint', async () => {
     const world = await startWorld()
     const login = loginAt(world, { provider: new Provider() })
     const agent = await loggedIn(world, login)
@@ -319,7 +319,7 @@ describe('given a provider that keeps no discovery', () => {
     expect(world.calls.find(({ what }) => what === 'refresh_token')!.body.get('resource')).toBe(`${world.origin}/mcp`)
   })
 
-  it('when its metadata name another issuer, then finishAuth says so, and nothing is stored', async () => {
+  it('when its metadata name another issuer, then finishAuth rejects, and nothing is stored', async () => {
     const world = await startWorld()
     let isOdd = false
     const login = loginAt(world, {
@@ -342,7 +342,7 @@ describe('given a provider that keeps no discovery', () => {
 })
 
 describe('given two requests of a login that the server ends', () => {
-  it('when they are rejected at once, then one opens the page, and the other rejects: it gets no token of the next login', async () => {
+  it('when they are rejected at once, then one opens the page, and the other rejects without a token of the next login', async () => {
     const world = await startWorld()
     const login = loginAt(world)
     const agent = await loggedIn(world, login)
@@ -360,7 +360,7 @@ describe('given two requests of a login that the server ends', () => {
 
 describe('given tokens that another program stored', () => {
   const LOGIN: AdoptedGrant = { accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r' }
-  /** Whether the login can still be refreshed by a program that knows how. */
+  /** Whether a newer program can still refresh the login. */
   async function isKept(store: ReturnType<typeof memoryStore>, id: string, clock: ReturnType<typeof manualClock>) {
     const source = {
       ...{ id, login: person },
@@ -389,7 +389,7 @@ describe('given tokens that another program stored', () => {
     expect(login.provider.pages).toHaveLength(1)
   })
 
-  it('when a newer release stored them, then this one says so, and the newer one can still refresh', async () => {
+  it('when a newer release stored them, then the error says so, and the newer release can still refresh', async () => {
     const world = await startWorld()
     const [store, clock] = [memoryStore(), manualClock()]
     const login = loginAt(world, { store, manager: { clock } })
@@ -400,7 +400,7 @@ describe('given tokens that another program stored', () => {
   })
 })
 
-describe('given options that cannot be used', () => {
+describe('given invalid options', () => {
   const good = { serverUrl: 'https://tools.example.com/mcp', provider: new Provider() }
   it.each([
     [{ serverUrl: 'http://tools.example.com/mcp' }, /^serverUrl must be https/],
@@ -420,7 +420,7 @@ describe('given options that cannot be used', () => {
     expect(() => mcpLogin({ ...good, ...wrong } as never)).toThrow(message)
   })
 
-  it('when plain http is allowed, then the server may have it', async () => {
+  it('when plain http is allowed, then the server may use it', async () => {
     const login = mcpLogin({ ...good, serverUrl: 'http://tools.example.com/mcp', allowInsecureHttp: true })
     expect(isTokenError(await caught(login.tokens.getAccessToken()), 'ERR_LOGIN_REQUIRED')).toBe(true)
     await login.close()

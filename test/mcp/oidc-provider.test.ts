@@ -53,7 +53,7 @@ async function agreed(page: string): Promise<string> {
 }
 
 describe.each(AGENTS.slice(0, 2))('given oidc-provider, and %s', (_, agentOf) => {
-  it('when a user logs in, then each refresh names the resource, rotates, and brings a token that serves', async () => {
+  it('when a user logs in, then each refresh names the resource, rotates, and returns a valid token', async () => {
     const { world, counts, resources, expireAccess } = await started()
     const clock = manualClock()
     const login = loginAt(world, { manager: { clock } })
@@ -71,7 +71,7 @@ describe.each(AGENTS.slice(0, 2))('given oidc-provider, and %s', (_, agentOf) =>
     expect(await counts()).toEqual({ codes: 1, refreshes: 3, revokedGrants: 0, registrations: 1, refusals: 0 })
   })
 
-  it('when a tool wants another scope, then the step-up of the SDK runs, and refreshes keep it (F318)', async () => {
+  it('when a tool requires another scope, then the step-up of the SDK runs, and refreshes keep it (F318)', async () => {
     const { world, counts, expireAccess } = await started()
     const login = loginAt(world)
     const agent = await loggedIn(world, login, agentOf)
@@ -83,7 +83,7 @@ describe.each(AGENTS.slice(0, 2))('given oidc-provider, and %s', (_, agentOf) =>
     expect(await counts()).toMatchObject({ codes: 2, refreshes: 1, registrations: 1, refusals: 0 })
   })
 
-  it('when the grant is revoked, then one page opens, and the next login serves (F318)', async () => {
+  it('when the grant is revoked, then one page opens, and the next login works (F318)', async () => {
     const { world, counts, expireAccess, revokeGrants } = await started()
     const login = loginAt(world)
     const agent = await loggedIn(world, login, agentOf)
@@ -95,7 +95,7 @@ describe.each(AGENTS.slice(0, 2))('given oidc-provider, and %s', (_, agentOf) =>
     expect(await counts()).toMatchObject({ codes: 2, refreshes: 0, registrations: 1, refusals: 1 })
   })
 
-  it('when two managers share the login, then the server sees no refresh token twice, and logout revokes it (F315, F318)', async () => {
+  it('when two managers share the login, then no refresh token is presented twice, and logout revokes it (F315, F318)', async () => {
     const { world, counts, expireAccess } = await started()
     const store = memoryStore()
     const [one, other] = [loginAt(world, { store }), loginAt(world, { store })]

@@ -6,7 +6,7 @@ import { agentAt, caught, connected, finish, loggedIn, loginAt, startWorld } fro
 
 type Given = NonNullable<Parameters<typeof loginAt>[1]> & { readonly maxWaitMs?: number }
 
-/** Processes with one store, and nobody who has logged in. */
+/** Processes with one store, and no login. */
 async function processes(registerOf = (register: TokenRegister) => register) {
   const world = await startWorld()
   const clock = manualClock()
@@ -24,7 +24,7 @@ const until = async (isSo: () => boolean) => {
 }
 const said = (error: Promise<unknown>) => caught(error).then(String)
 
-it('given a process that has opened a page, when another one meets its 401, then it waits, and is served after the login (F322)', async () => {
+it('given a process that has opened a page, when another one gets a 401, then it waits, and continues after the login (F322)', async () => {
   const { world, clock, login, one } = await processes()
   const [opener, waiting] = [agentAt(world, one), login()]
   expect(await said(opener.connect())).toMatch(/Unauthorized/)
@@ -52,7 +52,7 @@ it('given a process that has died with its page, when two minutes have passed, t
   expect(clock.monotonicNow()).toBe(120_000)
 })
 
-it('given a request that was sent before a login elsewhere, when its 401 comes after it, then no page opens, and it is served', async () => {
+it('given a request that was sent before a login elsewhere, when its 401 arrives after the login, then no page opens, and the request succeeds', async () => {
   const { world, clock, login, one } = await processes()
   let answer = (): void => undefined
   const held = new Promise<void>((resolve) => (answer = resolve))
@@ -77,7 +77,7 @@ it('given a request that was sent before a login elsewhere, when its 401 comes a
   expect(clock.monotonicNow()).toBe(manualClock().monotonicNow())
 })
 
-it('given a login that has come and gone, when a request meets its 401, then nothing of the earlier page makes it wait', async () => {
+it('given a login that has already ended, when a request gets a 401, then it does not wait for the earlier page', async () => {
   const { world, login, one } = await processes()
   await loggedIn(world, one)
   await one.tokens.logout()
@@ -86,7 +86,7 @@ it('given a login that has come and gone, when a request meets its 401, then not
   expect(other.provider.pages).toHaveLength(1)
 })
 
-describe('given a store that is lost while a request meets its 401', () => {
+describe('given a store that is lost while a request gets a 401', () => {
   const lost = async () => {
     let isDown = false
     const down = () => (isDown ? Promise.reject(new Error('down')) : undefined)
@@ -101,7 +101,7 @@ describe('given a store that is lost while a request meets its 401', () => {
     return { ...given, opener }
   }
 
-  it('then its page opens, and the login serves; finishAuth says that it is not stored (F350)', async () => {
+  it('then its page opens, and the login works; finishAuth reports that it is not stored (F350)', async () => {
     const { world, one, opener } = await lost()
     expect(one.provider.pages).toHaveLength(1)
     const code = await world.agree(one.provider.pages[0]!)
@@ -110,7 +110,7 @@ describe('given a store that is lost while a request meets its 401', () => {
     expect(await opener.call('whoami')).toBe('you')
   })
 
-  it('when it is closed, then nothing is left to tell the store', async () => {
+  it('when the login is closed, then no timer for the store is left', async () => {
     const { clock, one } = await lost()
     expect(clock.pendingTimers).toBe(1)
     await one.login.close()

@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end()
 })
 
-/** What the SDK calls of a provider. */
+/** What the SDK calls on a provider. */
 interface SdkProvider {
   tokens(): Promise<{ access_token: string } | undefined>
   saveCodeVerifier(verifier: string): Promise<void>
@@ -31,13 +31,13 @@ interface Given {
   readonly register?: TokenRegister
   readonly maxWaitMs?: number
   readonly provider?: KeepingProvider
-  /** How a request is answered that carries no token. */
+  /** The response to a request without a token. */
   readonly answer?: (address: string, init: RequestInit | undefined) => Response | Promise<Response>
 }
 
 let verifiers = 0
 
-/** A program, with the part of an SDK that matters here: a 401 opens a page. */
+/** A program, with the relevant part of an SDK: a 401 opens a page. */
 function program({ clock, register, maxWaitMs = 0, provider = new KeepingProvider(), answer }: Given) {
   provider.saveClientInformation({ client_id: 'agent' })
   provider.saveDiscoveryState({
@@ -69,7 +69,7 @@ function program({ clock, register, maxWaitMs = 0, provider = new KeepingProvide
   }
   return {
     ...{ provider, tokens: login.tokens, sdk, fetch, failed, auth },
-    /** @returns What comes of one request. */
+    /** @returns The result of one request. */
     async asks(): Promise<string> {
       try {
         const { status } = await fetch(SERVER)
@@ -91,8 +91,8 @@ function programs(count: number, more: Partial<Given> = {}) {
   return { clock, all: Array.from({ length: count }, () => program({ clock, register, ...more })), register }
 }
 
-describe('given programs that share a store, and a page that nobody answers (F394)', () => {
-  it('when they go on asking, then one page counts at a time: for 2, 4, 8, 10, 10 minutes; a login begins anew', async () => {
+describe('given programs that share a store, and an unanswered page (F394)', () => {
+  it('when they keep sending requests, then one page counts at a time: for 2, 4, 8, 10, 10 minutes; a login starts over', async () => {
     const { clock, all } = programs(3)
     const pages: number[] = []
     for (let halfMinutes = 0; halfMinutes <= 70; halfMinutes += 1) {
@@ -123,7 +123,7 @@ describe('given programs that share a store, and a page that nobody answers (F39
     expect(pages).toEqual([0, 2, 6, 14])
   })
 
-  it('when the time of a caller is over, then it gets ERR_LOGIN_REQUIRED, and opens nothing', async () => {
+  it("when a caller's wait limit is reached, then it gets ERR_LOGIN_REQUIRED, and opens nothing", async () => {
     const { clock, all } = programs(2, { maxWaitMs: 30_000 })
     expect(await all[0]!.asks()).toBe('page')
     for (const one of all) {
@@ -137,7 +137,7 @@ describe('given programs that share a store, and a page that nobody answers (F39
     expect(all.map(({ provider }) => provider.pages.length)).toEqual([1, 0])
   })
 
-  it('when the first page is answered after a second one has opened, then its code is good: both have one verifier', async () => {
+  it('when the first page is completed after a second one has opened, then its code is valid, because both have one verifier', async () => {
     const { clock, all } = programs(1)
     const [one] = all
     expect(await one!.asks()).toBe('page')
@@ -175,9 +175,9 @@ describe('given programs that share a store, and a page that nobody answers (F39
   })
 })
 
-describe('given an attempt to log in that fails (F395)', () => {
+describe('given a failing login attempt (F395)', () => {
   const refused = () => new Response(null, { status: 401 })
-  /** A program whose SDK asks for the metadata, and then for a token, before it opens its page. */
+  /** A program whose SDK requests the metadata, and then a token, before it opens its page. */
   const failing = (answer: NonNullable<Given['answer']>) => {
     const { clock, all, register } = programs(1)
     const one = program({
@@ -188,8 +188,8 @@ describe('given an attempt to log in that fails (F395)', () => {
   }
 
   it.each<[string, RequestInit | undefined, NonNullable<Given['answer']>]>([
-    ['the metadata are answered 503', undefined, () => new Response(null, { status: 503 })],
-    ['the registration is refused', { method: 'POST' }, () => new Response(null, { status: 400 })],
+    ['the response for the metadata is 503', undefined, () => new Response(null, { status: 503 })],
+    ['the registration is rejected', { method: 'POST' }, () => new Response(null, { status: 400 })],
     ['the connection breaks', undefined, () => Promise.reject(new TypeError('fetch failed'))],
   ])('when %s, then the next request opens its page', async (_, init, answer) => {
     const { one, other } = failing(answer)
@@ -199,7 +199,7 @@ describe('given an attempt to log in that fails (F395)', () => {
     expect(await one.asks()).toBe('page')
   })
 
-  it('when metadata are not found, then the attempt goes on; without a page it counts for five seconds', async () => {
+  it('when metadata are not found, then the attempt continues; without a page it counts for five seconds', async () => {
     const { clock, one, other } = failing(() => new Response(null, { status: 404 }))
     expect((await one.fetch(SERVER)).status).toBe(401)
     await one.fetch(METADATA)
@@ -209,7 +209,7 @@ describe('given an attempt to log in that fails (F395)', () => {
     expect(await other.asks()).toBe('page')
   })
 
-  it('when a page is open, and calls of others fail, then the page stays', async () => {
+  it('when a page is open, and requests of other programs fail, then the page still counts', async () => {
     const { one, other } = failing(() => new Response(null, { status: 503 }))
     expect(await one.asks()).toBe('page')
     await one.fetch(METADATA)
@@ -218,8 +218,8 @@ describe('given an attempt to log in that fails (F395)', () => {
   })
 
   it.each<[string, (one: ReturnType<typeof program>) => Promise<unknown>]>([
-    ['the code is refused', ({ fetch }) => fetch(TOKEN, { method: 'POST' })],
-    ['the SDK gives its tokens up', ({ sdk }) => sdk.invalidateCredentials('tokens')],
+    ['the code is rejected', ({ fetch }) => fetch(TOKEN, { method: 'POST' })],
+    ['the SDK invalidates its tokens', ({ sdk }) => sdk.invalidateCredentials('tokens')],
     ['the provider throws', ({ sdk }) => sdk.redirectToAuthorization(new URL('https://id.example/broken'))],
   ])('when a page is open, and %s, then the next request opens a page', async (_, happens) => {
     const { clock, one, other } = failing(() => new Response(null, { status: 400 }))
@@ -234,8 +234,8 @@ describe('given an attempt to log in that fails (F395)', () => {
   })
 })
 
-describe('given a host that takes the provider alone (F396)', () => {
-  it('when nobody has logged in, then it gets no token; after the login it gets the access token, renewed ahead, alone', async () => {
+describe('given a host that uses only the provider (F396)', () => {
+  it('when no user has logged in, then it gets no token; after the login it gets only the access token, renewed ahead', async () => {
     const { clock, all, register } = programs(2)
     const [one, other] = all
     expect(await one!.sdk.tokens()).toBeUndefined()
@@ -244,7 +244,7 @@ describe('given a host that takes the provider alone (F396)', () => {
     expect(await one!.sdk.tokens()).toEqual({ access_token: 'a', token_type: 'Bearer' })
     await clock.advance(1_000)
     expect(await other!.sdk.tokens()).toEqual({ access_token: 'a', token_type: 'Bearer' })
-    // Some SDKs give back what has no mark of its issuer.
+    // Some SDKs save tokens again that lack their issuer.
     await other!.sdk.saveTokens({ access_token: 'a', token_type: 'Bearer', issuer: 'https://id.example' })
     const third = program({ clock, register })
     expect(await third.sdk.tokens()).toEqual({ access_token: 'a', token_type: 'Bearer' })
@@ -252,7 +252,7 @@ describe('given a host that takes the provider alone (F396)', () => {
     expect([one!.failed, other!.failed]).toEqual([[], []])
   })
 
-  it('when it sends requests through fetch, too, then the header that it was given is none of its own, and it gets no token any more', async () => {
+  it('when it sends requests through fetch, too, then the header from the provider is not treated as its own, and the provider returns no more tokens', async () => {
     const seen: (string | null)[] = []
     const clock = manualClock()
     const one = program({ clock, answer: () => new Response(null) })
@@ -270,8 +270,8 @@ describe('given a host that takes the provider alone (F396)', () => {
   })
 })
 
-describe('given nobody who has logged in (F398)', () => {
-  it('when programs start, ask, and log out, then no renewal has failed', async () => {
+describe('given no login (F398)', () => {
+  it('when programs start, send requests, and log out, then no renewal has failed', async () => {
     const { clock, all } = programs(2)
     const alone = program({ clock })
     for (const one of [...all, alone]) {

@@ -57,7 +57,7 @@ describe('given eight processes of one machine, one login, and a server that rot
     onRedis(async (how) => expectOneRefresh(await start(how))),
   )
 
-  /** Nobody has logged in, and all ask at once. The person agrees when each of them has met its 401. */
+  /** There is no login, and all send a request at once. The user confirms when each of them has got its 401. */
   const expectOnePage = async ({ agents, world }: Fleet) => {
     const asking = await agents(8, { asksPerson: true })
     let refused = 0
@@ -108,7 +108,7 @@ describe('given eight processes of one machine, one login, and a server that rot
   )
 
   const sqlite = node ? it : it.skip
-  describe('when other hosts are in these processes, and they share a file of SQLite', () => {
+  describe('when other hosts run in these processes, and they share a SQLite file', () => {
     sqlite.each(['ai-sdk', 'client-2'])(
       'then %s logs in once, and its eight processes are served with one refresh',
       async (host) => {
@@ -181,13 +181,13 @@ describe('given eight processes of one machine, one login, and a server that rot
       const stage = STAGES[round % STAGES.length]!
       await killAt(stage)
       expect(await fleet.callAtOnce(2)).toEqual(['said you', 'said you'])
-      // One for each access token that ended: the one that the victim got is its own.
+      // One for each expired access token: the one that the victim got is its own.
       refreshes += stage === 'onServed' ? 2 : 1
       expect(fleet.world.counts).toMatchObject({ refreshes, reuses: 0, codes: 1 })
     }
   }
 
-  describe('when a process is killed as it meets its 401, as its refresh is sent, or as it uses its new token', () => {
+  describe('when a process is killed as it gets a 401, as its refresh is sent, or as it uses its new token', () => {
     ;(node ? it : it.skip)('then the login lives in a file of SQLite, with one refresh a lifetime (F315)', async () => {
       await expectLoginLives(await start({ exchangeTimeoutMs: 1_000 }))
     })

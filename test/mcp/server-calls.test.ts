@@ -21,7 +21,7 @@ function managerOf({ clock, refresh }: Pick<TokenManagerOptions, 'clock'> & { re
   return createTokenManager({ source: { id: 'person', login: person, obtain, ...(refresh && { refresh }) }, clock })
 }
 
-/** Calls of one server, whose answers a test gives. */
+/** Requests to one server, whose responses a test defines. */
 function callsTo(
   answer: (url: URL, sent: Headers, n: number) => Response,
   { store, ...options }: Pick<TokenManagerOptions, 'clock' | 'store'> & { refresh?: TokenSource['refresh'] } = {},
@@ -45,20 +45,23 @@ describe('given a login at an MCP server', () => {
     [201, false],
     [404, false],
     [503, false],
-  ])('when an answer of status %d names an address, then that one gets the token: %s', async (status, gets) => {
-    const { calls, sent } = callsTo((_, __, n) =>
-      n === 1 ? new Response(null, { status, headers: { location: '/next' } }) : new Response(),
-    )
-    await tokens.adopt(LOGIN)
-    await calls.fetch(SERVER)
-    await calls.fetch(new URL('/next', SERVER))
-    expect(sent).toEqual([
-      ['/mcp', 'Bearer access'],
-      ['/next', gets ? 'Bearer access' : null],
-    ])
-  })
+  ])(
+    'when a response of status %d names an address, then that address receives the token: %s',
+    async (status, gets) => {
+      const { calls, sent } = callsTo((_, __, n) =>
+        n === 1 ? new Response(null, { status, headers: { location: '/next' } }) : new Response(),
+      )
+      await tokens.adopt(LOGIN)
+      await calls.fetch(SERVER)
+      await calls.fetch(new URL('/next', SERVER))
+      expect(sent).toEqual([
+        ['/mcp', 'Bearer access'],
+        ['/next', gets ? 'Bearer access' : null],
+      ])
+    },
+  )
 
-  it('when a redirect leads to another origin, then that one gets no token', async () => {
+  it('when a redirect leads to another origin, then that origin receives no token', async () => {
     const { calls, sent } = callsTo(() => Response.redirect('https://other.example/next', 307))
     await tokens.adopt(LOGIN)
     await calls.fetch(SERVER)
@@ -69,7 +72,7 @@ describe('given a login at an MCP server', () => {
     ])
   })
 
-  it('when the server leads to many addresses, then the eight newest are kept beside its own; repeats and other origins take no place (F393)', async () => {
+  it('when the server redirects to many addresses, then it keeps the eight newest besides its own; repeats and other origins take no slot (F393)', async () => {
     const { calls, sent } = callsTo(({ searchParams }) =>
       searchParams.has('to')
         ? new Response(null, { status: 307, headers: { location: searchParams.get('to')! } })
@@ -87,7 +90,7 @@ describe('given a login at an MCP server', () => {
     expect(carried).toEqual(['/mcp', ...led.slice(2)])
   })
 
-  it('when a Request is sent, or has a header of its own, then it is one to the server, or is left alone', async () => {
+  it('when a Request is sent, then it gets the token, and a request with its own header is left alone', async () => {
     const { calls, sent } = callsTo(() => new Response())
     await tokens.adopt(LOGIN)
     await calls.fetch(new Request(SERVER))
@@ -101,22 +104,22 @@ describe('given a login at an MCP server', () => {
   })
 })
 
-describe('given an answer that says where the metadata of the server are (RFC 9728)', () => {
+describe('given a response that names the metadata of the server (RFC 9728)', () => {
   it.each([
     ['401', 401, 'Bearer resource_metadata="https://mcp.example/meta", error="x"', 'https://mcp.example/meta'],
     ['401 without quotes', 401, 'Bearer resource_metadata=https://mcp.example/meta', 'https://mcp.example/meta'],
-    ['401 that says nothing', 401, 'Bearer', undefined],
+    ['401 without the address', 401, 'Bearer', undefined],
     ['200', 200, 'Bearer resource_metadata="https://mcp.example/meta"', undefined],
     ['403', 403, 'Bearer resource_metadata="https://mcp.example/meta"', undefined],
-  ])('when it comes with a %s, then only that of a 401 counts', async (_, status, challenge, metadataUrl) => {
+  ])('when the status is %s, then only the address of a 401 is used', async (_, status, challenge, metadataUrl) => {
     const { calls } = callsTo(() => new Response(null, { status, headers: { 'www-authenticate': challenge } }))
     await calls.fetch(SERVER)
     expect(calls.metadataUrl).toBe(metadataUrl)
   })
 })
 
-describe('given a login that ends while its request is on its way', () => {
-  it('when the answer is a 401, then the request is not sent with the token of the next login', async () => {
+describe('given a login that ends while its request is in flight', () => {
+  it('when the response is a 401, then the request is not sent with the token of the next login', async () => {
     const { calls, sent } = callsTo((_, __, n) => {
       if (n > 1) return new Response()
       void tokens.logout()
@@ -129,8 +132,8 @@ describe('given a login that ends while its request is on its way', () => {
   })
 })
 
-describe('given a login whose refresh token is rejected while a request asks for its token', () => {
-  it('then the request goes out without one, so that the SDK gets its 401 and logs in (F339)', async () => {
+describe('given a login whose refresh token is rejected while a request waits for its token', () => {
+  it('then the request is sent without one, so that the SDK gets its 401 and logs in (F339)', async () => {
     const clock = manualClock()
     const refresh = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' }))
     const { calls, sent } = callsTo(() => new Response(null, REFUSED), { clock, refresh })
@@ -140,7 +143,7 @@ describe('given a login whose refresh token is rejected while a request asks for
     expect([sent, tokens.status().login]).toEqual([[['/mcp', null]], 'required'])
   })
 
-  it('when another one waits for the page, and another user logs in, then it is not sent as that person (R10)', async () => {
+  it('when another request waits for the page, and another user logs in, then it is not sent as that user (R10)', async () => {
     const clock = manualClock()
     const refresh = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' }))
     const { calls, sent } = callsTo((_, headers) => new Response(null, headers.has('authorization') ? {} : REFUSED), {
@@ -160,11 +163,11 @@ describe('given a login whose refresh token is rejected while a request asks for
   })
 })
 
-describe('given nobody who has logged in, and a request that waits for the page of another one', () => {
-  it('when its caller gives up, then it ends at once', async () => {
+describe('given no login, and a request that waits for the page of another one', () => {
+  it('when its caller aborts, then it ends at once', async () => {
     const clock = manualClock()
     const { calls, sent } = callsTo(() => new Response(null, { status: 401 }), { clock })
-    // The first one opens the page.
+    // The first request opens the page.
     expect((await calls.fetch(SERVER)).status).toBe(401)
     const caller = new AbortController()
     const waiting = calls.fetch(SERVER, { signal: caller.signal })
@@ -173,7 +176,7 @@ describe('given nobody who has logged in, and a request that waits for the page 
     expect([sent.length, clock.pendingTimers]).toEqual([2, 0])
   })
 
-  it('when somebody logs in while it asks who opens the page, then it goes on at once', async () => {
+  it('when a user logs in while it checks which process opens the page, then it continues at once', async () => {
     const clock = manualClock()
     const register = new MemoryRegister(clock)
     let beforeRead = (): Promise<unknown> => Promise.resolve()
@@ -198,7 +201,7 @@ describe('given nobody who has logged in, and a request that waits for the page 
   })
 })
 
-describe('given a manager that is closed, and nobody who has logged in', () => {
+describe('given a closed manager without a login', () => {
   it('when a request is made, then it rejects, and opens no page', async () => {
     const { calls, sent } = callsTo(() => new Response(null, { status: 401 }))
     await tokens.close()
@@ -207,8 +210,8 @@ describe('given a manager that is closed, and nobody who has logged in', () => {
   })
 })
 
-describe('given a request whose body can be read once', () => {
-  it('when the server rejects its token, then it comes back, and the next request has another token', async () => {
+describe('given a request whose body can be read only once', () => {
+  it('when the server rejects its token, then the caller gets the 401, and the next request has another token', async () => {
     const refresh = () => Promise.resolve({ ...LOGIN, accessToken: 'access-2' })
     const { calls, sent } = callsTo(
       (_, headers) => new Response(null, headers.get('authorization') === 'Bearer access-2' ? {} : REFUSED),
@@ -223,7 +226,7 @@ describe('given a request whose body can be read once', () => {
   })
 })
 
-describe('given what a caller changes after the call (F392)', () => {
+describe('given arguments that a caller changes after the call (F392)', () => {
   /** A server that has rejected the first token, or none. */
   async function sentBodies(isRefused: boolean, call: (fetch: typeof globalThis.fetch) => Promise<unknown>[]) {
     const bodies: string[] = []
@@ -242,7 +245,7 @@ describe('given what a caller changes after the call (F392)', () => {
   }
 
   it.each([false, true])(
-    'when one init serves three calls, then each is sent as it was called, with a 401 between: %s',
+    'when three calls share one init, then each is sent with the values at its call, with a 401 between: %s',
     async (isRefused) => {
       const sent = await sentBodies(isRefused, (fetch) => {
         const init = { method: 'POST', body: '', headers: { to: '' } }
@@ -257,7 +260,7 @@ describe('given what a caller changes after the call (F392)', () => {
   )
 
   it.each([false, true])(
-    'when a body changes, then what was given is sent, with a 401 between: %s',
+    'when a body changes, then the original is sent, with a 401 between: %s',
     async (isRefused) => {
       const sent = await sentBodies(isRefused, (fetch) => {
         const body = new URLSearchParams({ to: 'alice' })

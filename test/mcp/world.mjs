@@ -1,5 +1,5 @@
 // @ts-check
-// A real MCP server, of the SDK, and a small authorization server: discovery, registration, PKCE, rotation, detection of reuse, revocation, step-up.
+// A real MCP server, of the SDK, and a small authorization server: discovery, registration, PKCE, rotation, reuse detection, revocation, step-up.
 import { createHash, randomUUID, verify } from 'node:crypto'
 import { createServer } from 'node:http'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
@@ -12,7 +12,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
  */
 
 /**
- * An authorization server in the place of the small one.
+ * An authorization server instead of the small one.
  *
  * @typedef {{ issuer: string, scopeOf: (token: string, resource: string) => Promise<string | undefined> }} Authorization
  */
@@ -27,9 +27,9 @@ export async function startMcpWorld({
   hasSessions,
   authorization,
 } = {}) {
-  /** What the authorization server heard of each call: its path or grant, and the header. @type {{ what: string, authorization?: string | undefined, body: URLSearchParams }[]} */
+  /** What the authorization server received in each call: its path or grant, and the header. @type {{ what: string, authorization?: string | undefined, body: URLSearchParams }[]} */
   const calls = []
-  /** Who called the MCP server: `method authorization?`. @type {{ method: string, token: string | undefined, status: number, session: unknown }[]} */
+  /** The requests to the MCP server: `method authorization?`. @type {{ method: string, token: string | undefined, status: number, session: unknown }[]} */
   const requests = []
   const clients = new Map()
   const codes = new Map()
@@ -41,21 +41,21 @@ export async function startMcpWorld({
   const accessTokens = new Map()
   const counts = { refreshes: 0, reuses: 0, revocations: 0, registrations: 0, codes: 0 }
   const control = {
-    /** The next token calls are answered so. @type {number[]} */
+    /** The statuses of the next token requests. @type {number[]} */
     failures: [],
-    /** Refuses each access token. */
+    /** Rejects each access token. */
     refusesAll: false,
     lifetimeS: 3600,
     authMethods: ['none'],
     /** Whether an address may be the id of a client (CIMD). */
     hasDocuments: false,
-    /** @type {(() => void) | undefined} Called when the MCP server refuses a token, before it answers. */
+    /** @type {(() => void) | undefined} Called when the MCP server rejects a token, before it responds. */
     onRefused: undefined,
-    /** @type {(() => void) | undefined} Called when somebody asks for the metadata of the authorization server. */
+    /** @type {(() => void) | undefined} Called when the metadata of the authorization server are requested. */
     onMetadata: undefined,
-    /** @type {(() => void) | undefined} Called in the place of a refresh, which gets no answer. */
+    /** @type {(() => void) | undefined} Called instead of a refresh, which has no response. */
     beforeRefresh: undefined,
-    /** @type {(() => void) | undefined} Called when the MCP server takes a token. */
+    /** @type {(() => void) | undefined} Called when the MCP server accepts a token. */
     onServed: undefined,
   }
 
@@ -222,7 +222,7 @@ export async function startMcpWorld({
   /** @type {Map<string, { transport: StreamableHTTPServerTransport, server: McpServer }>} */
   const streams = new Map()
 
-  /** A session lives in one transport, which keeps the stream of events open. @type {(req: import('node:http').IncomingMessage, res: import('node:http').ServerResponse, body: unknown) => Promise<void>} */
+  /** A session lives in one transport, which keeps the event stream open. @type {(req: import('node:http').IncomingMessage, res: import('node:http').ServerResponse, body: unknown) => Promise<void>} */
   async function inSession(req, res, body) {
     const id = req.headers['mcp-session-id']
     const known = streams.get(String(id))
@@ -316,7 +316,7 @@ export async function startMcpWorld({
     counts,
     control,
     sessions: streams,
-    /** From now on the server refuses the access tokens that it has issued. */
+    /** From now on the server rejects the access tokens that it has issued. */
     expireAccess: () => accessTokens.clear(),
     revokeAll() {
       for (const { grant } of refreshTokens.values()) grant.isDead = true
@@ -327,7 +327,7 @@ export async function startMcpWorld({
     register: (client) => void clients.set(client.client_id, client),
     /** An identity provider has issued this assertion, for one use. @param {string} assertion */
     assert: (assertion) => void assertions.add(assertion),
-    /** The person visits the page of a login, and agrees. @param {URL | string} page @returns {Promise<string>} the code */
+    /** The user visits the page of a login, and confirms. @param {URL | string} page @returns {Promise<string>} the code */
     async agree(page) {
       const { headers } = await fetch(page, { redirect: 'manual' })
       return new URL(headers.get('location') ?? '').searchParams.get('code') ?? ''
