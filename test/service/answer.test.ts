@@ -4,12 +4,12 @@ import { answering, failureOf, grantText, objectText, obtain, sourceBehind } fro
 
 const ADDRESS = 'https://tokens.example/api/token/'
 
-/** One obtain, answered with this body and status 200. */
+/** One obtain whose response has this body and status 200. */
 const reading = (body: unknown) => obtain(sourceBehind(answering(body)))
 
 const odd = (message: string) => ({ kind: 'unexpected-response', message: expect.stringContaining(message) })
 
-/** Expects that an obtain cannot use this body, and that the message says `why`. */
+/** Expects an obtain to reject this body with a message that contains `why`. */
 async function expectUnusable(body: unknown, why: RegExp): Promise<void> {
   const error = await failureOf(reading(body))
   expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', retryable: true })
@@ -18,14 +18,14 @@ async function expectUnusable(body: unknown, why: RegExp): Promise<void> {
 }
 
 describe('given the response of the specification', () => {
-  it('when it is read, then token and lifetime come and nothing is reported', async () => {
+  it('when it is read, then it has the token and the lifetime, and nothing is reported', async () => {
     expect(await reading(grantText())).toEqual({
       grant: { accessToken: 'issued-token', accessLifetimeMs: 3_599_000 },
       reports: [],
     })
   })
 
-  it('when it holds members nobody knows, then they are ignored', async () => {
+  it('when it has unknown members, then they are ignored', async () => {
     const { grant, reports } = await reading(
       grantText({ refresh: '"r"', scope: '[1]', access_expired_at: '"2020-12-29T05:42:11.925654Z"' }).replace(
         '{"data"',
@@ -37,13 +37,13 @@ describe('given the response of the specification', () => {
   })
 
   it.each(['"errors":null', '"errors":[]', '"error":false', '"error":""'])(
-    'when it says by %s that there is no error, then it is used',
+    'when it states by %s that there is no error, then it is used',
     async (member) => {
       expect((await reading(grantText().replace('{', `{${member},`))).grant.accessToken).toBe('issued-token')
     },
   )
 
-  it('when it is unusable, then the error knows the status of the call', async () => {
+  it('when it is unusable, then the error has the status of the response', async () => {
     expect((await failureOf(reading('<html>'))).status).toBe(200)
   })
 })
@@ -70,7 +70,7 @@ describe('given expires_in', () => {
     ['"60"', 60_000],
     ['"3599"', 3_599_000],
     ['"060"', 60_000],
-  ])('when it is the text %s, then it is used and reported (F17)', async (text, accessLifetimeMs) => {
+  ])('when it is the string %s, then it is used and reported (F17)', async (text, accessLifetimeMs) => {
     const { grant, reports } = await reading(grantText({ expires_in: text }))
     expect(grant.accessLifetimeMs).toBe(accessLifetimeMs)
     expect(reports).toEqual([odd('expires_in')])
@@ -81,19 +81,19 @@ describe('given expires_in', () => {
     ...['0', '-0', '-5', '-0.5', '1e400', '-1e400', '1e-400'],
     ...['""', '" "', '"0"', '"000"', '"-5"', '"+60"', '"60.5"', '"1e3"', '"0x3c"', '" 60 "', '"60 "', '"60\\n"'],
     ...['"6_0"', '"1,000"', '"60s"', '"NaN"', '"Infinity"', '"٦٠"', '"６０"', '"abc"', `"${'9'.repeat(400)}"`],
-  ])('when it is %s, then the answer is refused (F16, F17)', async (text) => {
+  ])('when it is %s, then the response is rejected (F16, F17)', async (text) => {
     await expectUnusable(
       grantText({ expires_in: text }),
       /expires_in must be a positive number of seconds; ask the operator/,
     )
   })
 
-  it('when it is beyond what milliseconds can count, then the answer is rejected', async () => {
+  it('when it is beyond the range of milliseconds, then the response is rejected', async () => {
     await expectUnusable(grantText({ expires_in: '1e308' }), /must be a positive number of seconds/)
   })
 
   it.each(['NaN', 'Infinity', '060', '0x3c', '+60', '.5', '60.', 'undefined'])(
-    'when it is %s, which is not JSON, then the answer is rejected',
+    'when it is %s, which is not JSON, then the response is rejected',
     async (text) => {
       await expectUnusable(grantText({ expires_in: text }), /it is not JSON; check baseUrl$/)
     },
@@ -102,14 +102,14 @@ describe('given expires_in', () => {
 
 describe('given access', () => {
   it.each(['t', '!', '~', 'a.b-c_d~e+f/g==', 'x'.repeat(60_000)])(
-    'when it is text of visible ASCII characters, then it is the token',
+    'when it is a string of visible ASCII characters, then it is the token',
     async (token) => {
       expect((await reading(grantText({ access: JSON.stringify(token) }))).grant.accessToken).toBe(token)
     },
   )
 
   it.each([undefined, 'null', '""', '5', '0', 'true', '{}', '[]', '["a"]', '{"token":"a"}'])(
-    'when it is %s, then the answer is rejected (F64)',
+    'when it is %s, then the response is rejected (F64)',
     async (text) => {
       await expectUnusable(
         grantText({ access: text }),
@@ -121,11 +121,11 @@ describe('given access', () => {
   it.each([
     ...[' ', '   ', 'a b', ' a', 'a ', 'a\tb', 'a\nb', 'a\r\nX-Injected: yes', 'a\0', '\0', 'a\u007f'],
     ...['tok€n', 'é', 'e\u0301', 'ｔoken', '\u00a0', '\u200b', '\ufeffa', '🗝', '\ud800', '\udc00a'],
-  ])('when it is %j, then the grant is refused, not repaired (F64)', async (token) => {
+  ])('when it is %j, then the grant is rejected, not repaired (F64)', async (token) => {
     await expectUnusable(grantText({ access: JSON.stringify(token) }), /visible ASCII characters$/)
   })
 
-  it('when it is a megabyte long, then the answer is rejected (F64)', async () => {
+  it('when it is a megabyte long, then the response is rejected (F64)', async () => {
     await expectUnusable(grantText({ access: `"${'x'.repeat(1_000_000)}"` }), / than 65536 bytes$/)
   })
 })
@@ -156,7 +156,7 @@ describe('given token_type', () => {
     'true',
     '{}',
     '["Bearer"]',
-  ])('when it is %s, then the answer is refused (F74)', async (text) => {
+  ])('when it is %s, then the response is rejected (F74)', async (text) => {
     await expectUnusable(grantText({ token_type: text }), /token_type must be Bearer; ask the operator/)
   })
 })
@@ -167,7 +167,7 @@ describe('given id', () => {
   })
 
   it.each(['7', 'null', '{}', '[]', 'true'])(
-    'when it is %s, then the answer is used and reported (F63)',
+    'when it is %s, then the response is used and reported (F63)',
     async (text) => {
       const { grant, reports } = await reading(grantText({}, text))
       expect(grant.accessToken).toBe('issued-token')
@@ -175,7 +175,7 @@ describe('given id', () => {
     },
   )
 
-  it('when it is missing, then the answer is used and reported (F63)', async () => {
+  it('when it is missing, then the response is used and reported (F63)', async () => {
     const text = grantText().replace('"id":"7",', '')
     expect(text).not.toContain('"id"')
     const { grant, reports } = await reading(text)
@@ -183,12 +183,12 @@ describe('given id', () => {
     expect(reports).toEqual([odd('id')])
   })
 
-  it('when everything about the answer is odd, then each oddity is reported', async () => {
+  it('when every part of the response is unexpected, then each is reported', async () => {
     const text = grantText({ expires_in: '"60"', token_type: undefined }, '7')
     expect((await reading(text)).reports).toEqual([odd('expires_in'), odd('token_type'), odd('id')])
   })
 
-  it('when nobody listens to reports, then an odd answer is used all the same', async () => {
+  it('when there is no listener for reports, then an unexpected response is used anyway', async () => {
     const text = grantText({ expires_in: '"60"', token_type: undefined }, '7')
     const source = sourceBehind(answering(text))
     const context = { signal: new AbortController().signal, clock: { wallNow: () => 0 } as never }
@@ -196,7 +196,7 @@ describe('given id', () => {
   })
 })
 
-describe('given a 200 that carries no token', () => {
+describe('given a 200 without a token', () => {
   const attributes = '{"access":"issued-token","expires_in":60,"token_type":"Bearer"}'
   const resource = `{"type":"auth-token","id":"7","attributes":${attributes}}`
 
@@ -213,15 +213,15 @@ describe('given a 200 that carries no token', () => {
     ['null', 'null', /the document must be an object; ask the operator/],
     ['a number', '5', /the document must be an object; ask the operator/],
     ['text', '"issued-token"', /the document must be an object; ask the operator/],
-    ['a list', `[${grantText()}]`, /the document must be an object; ask the operator/],
+    ['an array', `[${grantText()}]`, /the document must be an object; ask the operator/],
     ['an empty object', '{}', / data must be an object; ask the operator/],
     ['data that is null (F61)', '{"data":null}', / data must be an object; ask the operator/],
-    ['data that is a list (F61)', `{"data":[${resource}]}`, / data must be an object; ask the operator/],
-    ['data that is text (F61)', '{"data":"issued-token"}', / data must be an object; ask the operator/],
+    ['data that is an array (F61)', `{"data":[${resource}]}`, / data must be an object; ask the operator/],
+    ['data that is a string (F61)', '{"data":"issued-token"}', / data must be an object; ask the operator/],
     ['data that is a number', '{"data":5}', / data must be an object; ask the operator/],
     ['data that is empty', '{"data":{}}', /data\.type must be 'auth-token'; ask the operator/],
-    ['the resource without data, as refresh answers have it', resource, / data must be an object; ask the operator/],
-    ['the attributes alone, as OAuth has them', attributes, / data must be an object; ask the operator/],
+    ['the resource without data, as in refresh responses', resource, / data must be an object; ask the operator/],
+    ['only the attributes, as in OAuth', attributes, / data must be an object; ask the operator/],
     ['a document within a document', `{"data":${grantText()}}`, /data\.type must be 'auth-token'; ask the operator/],
     [
       'another type (F62)',
@@ -233,7 +233,7 @@ describe('given a 200 that carries no token', () => {
       grantText().replace('auth-token', 'Auth-Token'),
       /data\.type must be 'auth-token'; ask the operator/,
     ],
-    ['the type in a list (F62)', grantText().replace('"auth-token"', '["auth-token"]'), /data\.type must be/],
+    ['the type in an array (F62)', grantText().replace('"auth-token"', '["auth-token"]'), /data\.type must be/],
     [
       'no type (F62)',
       grantText().replace('"type":"auth-token",', ''),
@@ -250,12 +250,12 @@ describe('given a 200 that carries no token', () => {
       /attributes must be an object; ask the operator/,
     ],
     [
-      'attributes that are a list',
+      'attributes that are an array',
       '{"data":{"type":"auth-token","attributes":[]}}',
       /attributes must be an object; ask the operator/,
     ],
     [
-      'attributes that are text',
+      'attributes that are a string',
       '{"data":{"type":"auth-token","attributes":"a"}}',
       /attributes must be an object; ask the operator/,
     ],
@@ -272,7 +272,7 @@ describe('given a 200 that carries no token', () => {
       '{"detail":"No active account found","code":"2006"}',
       / data must be an object; ask the operator/,
     ],
-  ])('when it holds %s, then it is refused (F60, F61, F62)', async (_, body, why) => {
+  ])('when it has %s, then it is rejected (F60, F61, F62)', async (_, body, why) => {
     await expectUnusable(body, why)
     expect((await failureOf(reading(body))).message.startsWith(`The response from ${ADDRESS} cannot be used: `)).toBe(
       true,
@@ -282,7 +282,7 @@ describe('given a 200 that carries no token', () => {
   it.each([
     ['as specified', {}],
     ['without an expiry of the refresh token', { refresh_expired_at: undefined }],
-  ])('when it is the answer of Variant B %s, then the error names the variant (F75)', async (_, changed) => {
+  ])('when it is the response of Variant B %s, then the error names the variant (F75)', async (_, changed) => {
     const members = {
       access: '"issued-token"',
       refresh: '"refresh-token"',
@@ -308,7 +308,7 @@ describe('given keys that reach prototypes (F77)', () => {
   const keys =
     '"__proto__":{"access":"evil"},"constructor":{"prototype":{"access":"evil"}},"prototype":{"access":"evil"},"toString":1,"hasOwnProperty":null,"valueOf":"x","toJSON":{}'
 
-  it('when they stand at every level beside the rest, then they are ignored', async () => {
+  it('when they are at every level beside the other members, then they are ignored', async () => {
     const text = `{${keys},"data":{${keys},"type":"auth-token","id":"7","attributes":{${keys},"access":"issued-token","expires_in":60,"token_type":"Bearer"}}}`
     expect(await reading(text)).toEqual({
       grant: { accessToken: 'issued-token', accessLifetimeMs: 60_000 },
@@ -322,7 +322,7 @@ describe('given keys that reach prototypes (F77)', () => {
     ['the type', `{"data":{"__proto__":{"type":"auth-token"},"attributes":${evil}}}`],
     ['the document', `{"__proto__":{"data":{"type":"auth-token","attributes":${evil}}}}`],
     ['constructor.prototype', `{"constructor":{"prototype":{"data":{"type":"auth-token","attributes":${evil}}}}}`],
-  ])('when they would bring %s, then the answer is refused', async (_, text) => {
+  ])('when they would provide %s, then the response is rejected', async (_, text) => {
     expect(await failureOf(reading(text))).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown' })
   })
 
@@ -330,7 +330,7 @@ describe('given keys that reach prototypes (F77)', () => {
     ['access', grantText({ access: undefined }), 'evil'],
     ['expires_in', grantText({ expires_in: undefined }), 60],
     ['attributes', '{"data":{"type":"auth-token"}}', { access: 'evil', expires_in: 60 }],
-  ])('when somebody has put %s on the prototype of all objects, then it is not read', async (name, text, value) => {
+  ])('when Object.prototype has %s, then it is not read', async (name, text, value) => {
     Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true })
     try {
       const error: unknown = await reading(text).catch((thrown: unknown) => thrown)
@@ -346,9 +346,9 @@ describe('given JSON that can be read in more than one way (F78)', () => {
     ['access twice', grantText().replace('"access":', '"access":"first","access":')],
     ['data twice', grantText().replace('{"data":', '{"data":{"type":"user"},"data":')],
     ['type twice', grantText().replace('"type":', '"type":"user","type":')],
-    ['a key that is escaped', grantText().replace('"access"', '"acc\\u0065ss"')],
-    ['a value that is escaped', grantText({ access: '"issued\\u002dtoken"' })],
-    ['blanks all around', ` \r\n\t${grantText()} \r\n\t`],
+    ['an escaped key', grantText().replace('"access"', '"acc\\u0065ss"')],
+    ['an escaped value', grantText({ access: '"issued\\u002dtoken"' })],
+    ['surrounding whitespace', ` \r\n\t${grantText()} \r\n\t`],
   ])('when it has %s, then the last one counts', async (_, text) => {
     expect((await reading(text)).grant.accessToken).toBe('issued-token')
   })
@@ -357,7 +357,7 @@ describe('given JSON that can be read in more than one way (F78)', () => {
     ['expires_in', grantText({ expires_in: '60,"expires_in":0' })],
     ['access', grantText({ access: '"first","access":""' })],
     ['type', grantText().replace('"type":"auth-token"', '"type":"auth-token","type":"user"')],
-  ])('when its last %s is unusable, then the answer is refused', async (_, text) => {
+  ])('when its last %s is unusable, then the response is rejected', async (_, text) => {
     await expect(reading(text)).rejects.toMatchObject({ code: 'ERR_TOKEN_RESPONSE' })
   })
 
@@ -374,21 +374,21 @@ describe('given JSON that can be read in more than one way (F78)', () => {
     ['a second BOM', bytes([0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf], grantText()), /it is not JSON; check baseUrl$/],
     ['UTF-16', Buffer.from(`\ufeff${grantText()}`, 'utf16le'), /is not UTF-8/],
     ['UTF-16 without BOM', Buffer.from(grantText(), 'utf16le'), /it is not JSON; check baseUrl$/],
-    ['Latin-1 in a member nobody reads', bytes('{"note":"', [0xe9], `",${grantText().slice(1)}`), /is not UTF-8/],
-    ['a byte that UTF-8 does not know', bytes('{"note":"', [0xff], `",${grantText().slice(1)}`), /is not UTF-8/],
+    ['Latin-1 in an unread member', bytes('{"note":"', [0xe9], `",${grantText().slice(1)}`), /is not UTF-8/],
+    ['a byte that is not UTF-8', bytes('{"note":"', [0xff], `",${grantText().slice(1)}`), /is not UTF-8/],
     ['an overlong slash', bytes('{"note":"', [0xc0, 0xaf], `",${grantText().slice(1)}`), /is not UTF-8/],
     ['a surrogate in UTF-8', bytes('{"note":"', [0xed, 0xa0, 0x80], `",${grantText().slice(1)}`), /is not UTF-8/],
     ['half a character at its end', bytes(grantText(), [0xc3]), /is not UTF-8/],
-  ])('when it is %s, then it is refused', async (_, body, why) => {
+  ])('when it is %s, then it is rejected', async (_, body, why) => {
     await expectUnusable(body, why)
   })
 
-  it('when a lone surrogate stands where nobody reads, then the answer is used', async () => {
+  it('when there is a lone surrogate in an unread member, then the response is used', async () => {
     const text = grantText().replace('{"data"', '{"note":"\\ud800","data"')
     expect((await reading(text)).grant.accessToken).toBe('issued-token')
   })
 
-  it('when it nests 20 000 deep where nobody reads, then the answer is used', async () => {
+  it('when it nests 20 000 deep in an unread member, then the response is used', async () => {
     const text = grantText().replace('{"data"', `{"note":${'['.repeat(20_000)}${']'.repeat(20_000)},"data"`)
     expect((await reading(text)).grant.accessToken).toBe('issued-token')
   })

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-/** A self-signed certificate. It is made here, because a key in the repository would alarm every scanner. */
+/** A self-signed certificate. It is generated here, because a key in the repository would alarm every scanner. */
 export interface Certificate {
   readonly key: string
   readonly cert: string

@@ -14,14 +14,14 @@ import { client, failureOf, grantText, misuse, obtain, response, sourceAt } from
 
 const baseUrl = 'https://tokens.example/api'
 
-/** A source whose service records the credentials that it gets. */
+/** A source whose service records the credentials that it receives. */
 function recording(given: object) {
   const sent: unknown[] = []
   const options = { baseUrl, transport: { adapter: sending(sent) }, ...given } as ClientCredentialsOptions
   return { source: clientCredentials(options), sent }
 }
 
-/** Answers every call with a token, and puts the attributes of the request into `sent`. */
+/** Responds to every request with a token, and records the attributes of the request in `sent`. */
 const sending =
   (sent: unknown[]): AxiosAdapter =>
   async (config) => {
@@ -59,7 +59,7 @@ const BAD_TEXT: [string, unknown][] = [
 ]
 
 describe('given fixed credentials', () => {
-  it('when two tokens are obtained, then both calls carry them', async () => {
+  it('when two tokens are obtained, then both requests carry them', async () => {
     const { source, sent } = recording(client)
     await obtain(source)
     await obtain(source)
@@ -67,7 +67,7 @@ describe('given fixed credentials', () => {
     expect(sent).toEqual([expected, expected])
   })
 
-  it('when the options change later, then the calls do not', async () => {
+  it('when the options change later, then the requests do not', async () => {
     const sent: unknown[] = []
     const options = { baseUrl, transport: { adapter: sending(sent) }, ...client }
     const source = clientCredentials(options)
@@ -101,14 +101,14 @@ describe('given fixed credentials', () => {
     '\u2028',
     '\u200b',
     'x'.repeat(200),
-  ])('when they are %j, then they are sent as they are (F90)', async (text) => {
+  ])('when they are %j, then they are sent unchanged (F90)', async (text) => {
     const { source, sent } = recording({ clientId: text, clientSecret: text })
     await obtain(source)
     expect(sent).toEqual([{ client_id: text, client_secret: text }])
   })
 })
 
-describe('given credentials that something has damaged on their way', () => {
+describe('given credentials that were damaged on their way', () => {
   it.each([
     ['hidden-value\n', /^clientSecret must have no line break .*: trim the newline of the file that it is read from$/],
     ['hidden-value\r\n', /^clientSecret must have no line break .*: trim the newline of the file/],
@@ -117,12 +117,12 @@ describe('given credentials that something has damaged on their way', () => {
       /^clientSecret must be a credential, not the word undefined or null: is the environment variable set\?$/,
     ],
     ['null', /^clientSecret must be a credential, .*: is the environment variable set\?$/],
-  ])('when the secret is %j, then the error says what to do, at construction (F193)', (clientSecret, told) => {
+  ])('when the secret is %j, then the error names the remedy, at construction (F193)', (clientSecret, told) => {
     expect(refused({ ...client, clientSecret }).message).toMatch(told)
   })
 
   it.each(['hidden-value\n', 'undefined'])(
-    'when a function gives %j, then no call is made and the error says what to do (F193)',
+    'when a function returns %j, then no request is made and the error names the remedy (F193)',
     async (clientSecret) => {
       const { source, sent } = recording({ credentials: () => ({ ...client, clientSecret }) })
       const error = await failureOf(obtain(source))
@@ -139,7 +139,7 @@ describe('given a function that provides credentials', () => {
     ['at once', (given) => given],
     ['later', (given) => Promise.resolve(given)],
     ['as a thenable', (given) => ({ then: (resolve: (value: ClientCredentials) => void) => resolve(given) }) as never],
-  ])('when it answers %s, then it is asked once for each exchange', async (_, provide) => {
+  ])('when it returns %s, then it is called once per exchange', async (_, provide) => {
     let asked = 0
     const { source, sent } = recording({
       credentials: () => {
@@ -157,7 +157,7 @@ describe('given a function that provides credentials', () => {
     ])
   })
 
-  it('when members of its answer are counted, then each is read once, and the answer stays as it is (F92)', async () => {
+  it('when reads of its result are counted, then each member is read once, and the result stays unchanged (F92)', async () => {
     const read: string[] = []
     const answer = new Proxy(Object.freeze({ ...client }), {
       get(target, name: keyof ClientCredentials) {
@@ -202,7 +202,7 @@ describe('given a function that provides credentials', () => {
     ],
   ]
 
-  it.each(failing)('when it %s, then nothing was sent and the cause is told', async (_, credentials, cause) => {
+  it.each(failing)('when it %s, then nothing was sent and the cause is reported', async (_, credentials, cause) => {
     const { source, sent } = recording({ credentials })
     const error = await failureOf(obtain(source))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent', retryable: true })
@@ -212,7 +212,7 @@ describe('given a function that provides credentials', () => {
     else expect(error.cause).toBeUndefined()
   })
 
-  it('when what it throws carries its request, then the cause does not', async () => {
+  it('when its error contains a request, then the cause does not', async () => {
     const thrown = Object.assign(new Error('request to the vault failed: hidden-value'), {
       name: 'VaultError',
       config: { headers: { 'X-Vault-Token': 'hidden-value' } },
@@ -234,7 +234,7 @@ describe('given a function that provides credentials', () => {
     expect(error).not.toHaveProperty('loginReason')
   })
 
-  it('when it never answers, then nothing was sent at the deadline, and the error names it (F255)', async () => {
+  it('when it never settles, then nothing was sent at the deadline, and the error names it (F255)', async () => {
     const clock = manualClock()
     const { source, sent } = recording({ credentials: () => new Promise<never>(() => undefined) })
     const tokens = createTokenManager({ source, clock, exchangeTimeoutMs: 700, retry: { maxAttempts: 1 } })
@@ -249,7 +249,7 @@ describe('given a function that provides credentials', () => {
     await tokens.close()
   })
 
-  it('when it failed once, then the next exchange asks again', async () => {
+  it('when it failed once, then the next exchange calls it again', async () => {
     let asked = 0
     const credentials = () => {
       asked += 1
@@ -262,7 +262,7 @@ describe('given a function that provides credentials', () => {
   })
 
   it.each([undefined, null, 5, 'hidden-value', true, [], {}])(
-    'when it answers %p, then nothing was sent and the error says no value',
+    'when it returns %p, then nothing was sent and the error shows no value',
     async (answer) => {
       const { source, sent } = recording({ credentials: () => answer })
       const error = await failureOf(obtain(source))
@@ -273,7 +273,7 @@ describe('given a function that provides credentials', () => {
   )
 
   it.each(BAD_TEXT)(
-    'when a member of its answer is %s, then the error names it and not its value',
+    'when a member of its result is %s, then the error names it and not its value',
     async (_, value) => {
       for (const name of ['clientId', 'clientSecret']) {
         const { source, sent } = recording({ credentials: () => ({ ...client, [name]: value }) })
@@ -293,25 +293,25 @@ describe('given a function that provides credentials', () => {
     { clientSecret: 'hidden-value' },
     { clientId: 'hidden-value', clientSecret: 'hidden-value' },
     { clientSecret: '' },
-  ])('when there are fixed credentials too, then a TypeError says so', (fixed) => {
+  ])('when there are fixed credentials too, then a TypeError reports it', (fixed) => {
     const error = refused({ credentials: () => client, ...fixed })
     expect(error).toBeInstanceOf(TypeError)
     expect(error.message).toBe('Give either credentials or clientId and clientSecret, not both')
   })
 
-  it.each([5, true, {}, null])('when it is %p, then a TypeError says what it must be', (credentials) => {
+  it.each([5, true, {}, null])('when it is %p, then a TypeError names the type that it must have', (credentials) => {
     const error = refused({ credentials })
     expect(error).toBeInstanceOf(TypeError)
     expect(error.message).toMatch(/^credentials must be a function, got /)
   })
 
-  it('when the secret itself is given in its place, then the TypeError does not show it', () => {
+  it('when the secret itself is given instead, then the TypeError does not show it', () => {
     const error = refused({ credentials: 'hidden-value' })
     expect(error.message).toMatch(/^credentials must be a function, got /)
     expect(error.message).not.toContain('hidden-value')
   })
 
-  it('when it stands where the options belong, then its text is not shown', () => {
+  it('when a string is given instead of the options, then it is not shown', () => {
     const error = misuse(() => clientCredentials((() => ({ clientSecret: 'hidden-value' })) as never))
     expect(error.message).toMatch(/^The options of clientCredentials must be an object, got /)
     expect(error.message).not.toContain('hidden-value')
@@ -322,7 +322,7 @@ describe('given the account of a source', () => {
   const idWith = (given: Partial<ProvidedCredentials<ClientCredentials>>) =>
     recording({ credentials: () => client, ...given }).source.id
 
-  it('when credentials are provided and nobody names it, then the id is empty, before and after an exchange', async () => {
+  it('when credentials are provided without an account, then the id is empty, before and after an exchange', async () => {
     const { source } = recording({ credentials: () => client })
     expect(source.id).toBe('')
     await obtain(source)
@@ -330,13 +330,13 @@ describe('given the account of a source', () => {
     expect(idWith({ account: undefined })).toBe('')
   })
 
-  it('when it is named, then the id tells accounts apart', () => {
+  it('when it is given, then the id tells accounts apart', () => {
     expect(idWith({ account: 'one' })).not.toBe('')
     expect(idWith({ account: 'one' })).toBe(idWith({ account: 'one' }))
     expect(idWith({ account: 'one' })).not.toBe(idWith({ account: 'two' }))
   })
 
-  it('when it is named as the client id of a source with fixed credentials, then both share one id', () => {
+  it('when it is the client id of a source with fixed credentials, then both share one id', () => {
     expect(idWith({ account: client.clientId })).toBe(recording(client).source.id)
   })
 
@@ -347,7 +347,7 @@ describe('given the account of a source', () => {
   })
 })
 
-describe('given a source that is printed', () => {
+describe('given a printed source', () => {
   const printed = (source: object) => [
     inspect(source, { depth: Infinity, showHidden: true }),
     inspect(source, { showProxy: true, showHidden: true }),
@@ -359,7 +359,7 @@ describe('given a source that is printed', () => {
     Object.prototype.toString.call(source),
   ]
 
-  it('when it holds fixed credentials, then neither is shown', () => {
+  it('when it has fixed credentials, then neither is shown', () => {
     const text = printed(sourceAt(baseUrl)).join('\n')
     expect(text).not.toContain(client.clientId)
     expect(text).not.toContain(client.clientSecret)
@@ -371,7 +371,7 @@ describe('given a source that is printed', () => {
     expect(printed(source).join('\n')).not.toMatch(/api-(key|secret)-of-nobody|hidden-value|issued-token/)
   })
 
-  it('when it is cloned, then the clone holds nothing', () => {
+  it('when it is cloned, then the clone contains nothing', () => {
     expect(structuredClone(sourceAt(baseUrl))).toEqual({})
   })
 })

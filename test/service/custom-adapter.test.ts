@@ -6,7 +6,7 @@ import { answering, failureOf, grantText, obtain, response, sourceBehind } from 
 
 const UNAVAILABLE = 'ERR_TOKEN_SERVICE_UNAVAILABLE'
 
-describe('given an adapter of the user', () => {
+describe('given a custom adapter', () => {
   const text = grantText()
   const bytes = Buffer.from(text)
 
@@ -15,13 +15,13 @@ describe('given an adapter of the user', () => {
     ['a Buffer', () => bytes],
     ['a Uint8Array', () => new Uint8Array(bytes)],
     ['a view of a larger buffer', () => Buffer.concat([Buffer.from('xx'), bytes, Buffer.from('yy')]).subarray(2, -2)],
-    ['an object that is parsed already', () => JSON.parse(text) as unknown],
+    ['a parsed object', () => JSON.parse(text) as unknown],
     ['a stream', () => Readable.from([bytes.subarray(0, 20), bytes.subarray(20)])],
-    ['a stream of text', () => Readable.from([text.slice(0, 20), text.slice(20)])],
+    ['a stream of strings', () => Readable.from([text.slice(0, 20), text.slice(20)])],
     ['a stream with an encoding', () => Readable.from([bytes], { objectMode: false }).setEncoding('utf8')],
     ['a web stream', () => new Blob([bytes]).stream()],
     ['an async generator', () => parts(text.slice(0, 3), new Uint8Array(bytes.subarray(3)), null, '')],
-  ])('when it answers with %s, then the token comes', async (_, data) => {
+  ])('when it responds with %s, then the token arrives', async (_, data) => {
     expect((await obtain(sourceBehind(answering(data())))).grant).toEqual({
       accessToken: 'issued-token',
       accessLifetimeMs: 3_599_000,
@@ -33,12 +33,12 @@ describe('given an adapter of the user', () => {
     ['null', null],
     ['a number', 7],
     ['true', true],
-    ['a list', [1]],
+    ['an array', [1]],
     ['an empty object', {}],
     ['an empty stream', Readable.from([])],
     ['a function', () => text],
     ['a symbol', Symbol('s')],
-  ])('when it answers with %s, then the answer is refused', async (_, data) => {
+  ])('when it responds with %s, then the response is rejected', async (_, data) => {
     expect(await failureOf(obtain(sourceBehind(answering(data))))).toMatchObject({
       code: 'ERR_TOKEN_RESPONSE',
       outcome: 'unknown',
@@ -47,7 +47,7 @@ describe('given an adapter of the user', () => {
 
   it.each<[string, () => unknown]>([
     [
-      'an object that holds itself',
+      'an object that contains itself',
       () => {
         const own: { own?: unknown } = {}
         own.own = own
@@ -56,7 +56,7 @@ describe('given an adapter of the user', () => {
     ],
     ['a bigint', () => ({ data: 1n })],
     [
-      'an object that throws as it is read',
+      'an object that throws when it is read',
       () => ({
         get data() {
           throw new Error('read')
@@ -64,7 +64,7 @@ describe('given an adapter of the user', () => {
       }),
     ],
     ['a stream that breaks', () => parts('{', new Error('broken'))],
-  ])('when it answers with %s, then nothing is known', async (_, data) => {
+  ])('when it responds with %s, then nothing is known', async (_, data) => {
     const error = await failureOf(obtain(sourceBehind(answering(data()))))
     expect(error).toMatchObject({ outcome: 'unknown', retryable: true })
     expect(isTokenError(error)).toBe(true)
@@ -93,7 +93,7 @@ describe('given an adapter of the user', () => {
     expect(error.message).not.toContain('thrown')
   })
 
-  it('when it throws at once, then nothing is known', async () => {
+  it('when it throws synchronously, then nothing is known', async () => {
     const adapter: AxiosAdapter = () => {
       throw new Error('at once')
     }
@@ -103,7 +103,7 @@ describe('given an adapter of the user', () => {
   it.each([
     ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'],
     'ERR_TLS_CERT_ALTNAME_INVALID',
-  ])('when it fails with %s, however deep, then nothing was sent (F22)', async (code) => {
+  ])('when it fails with %s, at any depth, then nothing was sent (F22)', async (code) => {
     const known = Object.assign(new Error('known'), { code })
     for (const thrown of [known, new Error('outer', { cause: known }), wrapped(known)]) {
       const error = await failureOf(obtain(sourceBehind(() => Promise.reject(thrown))))
@@ -115,13 +115,16 @@ describe('given an adapter of the user', () => {
   it.each([
     ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  ])('when it fails with %s, however deep, then nothing was sent, and no later call can help (F195)', async (code) => {
-    const known = Object.assign(new Error('known'), { code })
-    for (const thrown of [known, new Error('outer', { cause: known }), wrapped(known)]) {
-      const error = await failureOf(obtain(sourceBehind(() => Promise.reject(thrown))))
-      expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent', retryable: false })
-    }
-  })
+  ])(
+    'when it fails with %s, at any depth, then nothing was sent, and no later request can help (F195)',
+    async (code) => {
+      const known = Object.assign(new Error('known'), { code })
+      for (const thrown of [known, new Error('outer', { cause: known }), wrapped(known)]) {
+        const error = await failureOf(obtain(sourceBehind(() => Promise.reject(thrown))))
+        expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent', retryable: false })
+      }
+    },
+  )
 
   it.each(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ECONNRESET', 'EADDRNOTAVAIL'])(
     'when connecting fails with %s, then nothing was sent, and otherwise nothing is known',
@@ -149,13 +152,13 @@ describe('given an adapter of the user', () => {
     expect(error.message).toContain(`(${code})`)
   })
 
-  it('when a stream breaks with a code of not being sent, then nothing is known: the answer had begun', async () => {
+  it('when a stream breaks with an error code of an unsent request, then nothing is known: the response had begun', async () => {
     const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' })
     const error = await failureOf(obtain(sourceBehind(answering(parts('{', refused)))))
     expect(error).toMatchObject({ code: UNAVAILABLE, outcome: 'unknown', status: 200 })
   })
 
-  it('when it heeds validateStatus, then an error answer is read as any other', async () => {
+  it('when it applies validateStatus, then an error response is read like any other', async () => {
     const adapter: AxiosAdapter = async (config) => {
       const answer = response(config, '{"code":"2006"}', 400)
       if (!config.validateStatus || config.validateStatus(400)) return answer
@@ -167,7 +170,7 @@ describe('given an adapter of the user', () => {
     })
   })
 
-  it('when it looks at the request, then it finds what would be sent', async () => {
+  it('when it reads the request, then it finds what would be sent', async () => {
     const configs: InternalAxiosRequestConfig[] = []
     const source = sourceBehind((config) => {
       configs.push(config)
@@ -186,7 +189,7 @@ describe('given an adapter of the user', () => {
   })
 })
 
-describe('given an adapter of the user that rejects whatever is not 2xx', () => {
+describe('given a custom adapter that rejects every status other than 2xx', () => {
   const rejecting = (status: number, data: unknown) =>
     sourceBehind((config: InternalAxiosRequestConfig) => {
       const answer = response(config, data, status)
@@ -197,18 +200,18 @@ describe('given an adapter of the user that rejects whatever is not 2xx', () => 
     [400, 'ERR_CREDENTIALS_REJECTED', 'rejected'],
     [429, 'ERR_THROTTLED', 'deferred'],
     [503, 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown-5xx'],
-  ])('when the answer is a complete %i, then its status counts', async (status, code, outcome) => {
+  ])('when the response is a complete %i, then its status counts', async (status, code, outcome) => {
     expect(await failureOf(obtain(rejecting(status, '{}')))).toMatchObject({ status, code, outcome })
   })
 
-  it('when its data never came, then nothing is known', async () => {
+  it('when its data never arrived, then nothing is known', async () => {
     expect(await failureOf(obtain(rejecting(400, undefined)))).toMatchObject({ outcome: 'unknown', code: UNAVAILABLE })
   })
 })
 
-describe('given names of adapters', () => {
+describe('given adapter names', () => {
   it.each([['nobody-knows-it'], [['nobody-knows-it']], [['xhr']]])(
-    'when they are %j, then the call fails',
+    'when they are %j, then the request fails',
     async (adapter) => {
       expect(await failureOf(obtain(sourceBehind(adapter as never)))).toMatchObject({ code: UNAVAILABLE })
     },

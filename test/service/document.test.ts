@@ -1,4 +1,4 @@
-/** The page about the protocol says what the sources send, accept and compute. */
+/** The protocol page states what the sources send, accept and compute. */
 import { createHash, createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
@@ -27,7 +27,7 @@ function messagesIn(heading: string): Message[] {
   })
 }
 
-/** A service that answers so, and what it was sent. */
+/** A service with this response, and the requests that it received. */
 function answering({ start, headers, body }: Message) {
   const seen: InternalAxiosRequestConfig[] = []
   const adapter: AxiosAdapter = async (config) => {
@@ -51,8 +51,8 @@ const receivedAt = Date.parse('2026-11-22T12:00:00.925Z')
 const contextAt = (wallNow: number) => ({ signal: new AbortController().signal, clock: manualClock({ wallNow }) })
 const credentials = { login: 'bakery', password: 'my-password' }
 
-describe('given the messages of the page about the protocol', () => {
-  it('when Variant A obtains, then it sends the request that is shown, and reads the answer', async () => {
+describe('given the messages of the protocol page', () => {
+  it('when Variant A obtains, then it sends the request of the page, and reads the response', async () => {
     const [request, answer] = messagesIn('Variant A: obtain')
     const { seen, adapter } = answering(answer!)
     const source = clientCredentials({
@@ -68,7 +68,7 @@ describe('given the messages of the page about the protocol', () => {
     expectSent(seen[0], request!)
   })
 
-  it('when Variant B obtains, then it sends the request that is shown, verifies the answer and reads it', async () => {
+  it('when Variant B obtains, then it sends the request of the page, verifies the response and reads it', async () => {
     const [request, answer] = messagesIn('Variant B: obtain')
     const { seen, adapter } = answering(answer!)
     const source = loginPassword({ baseUrl, ...credentials, transport: { adapter } })
@@ -81,7 +81,7 @@ describe('given the messages of the page about the protocol', () => {
     expectSent(seen[0], request!)
   })
 
-  it('when Variant B refreshes, then it sends the request that is shown, and reads the answer', async () => {
+  it('when Variant B refreshes, then it sends the request of the page, and reads the response', async () => {
     const [request, answer] = messagesIn('Variant B: refresh')
     const { seen, adapter } = answering(answer!)
     const source = loginPassword({ baseUrl, ...credentials, transport: { adapter } })
@@ -93,7 +93,7 @@ describe('given the messages of the page about the protocol', () => {
     expectSent(seen[0], request!)
   })
 
-  it('when the error that is shown comes, then it is told with its code', async () => {
+  it('when the service responds with the error of the page, then it is reported with its error code', async () => {
     const { adapter } = answering(messagesIn('Errors')[0]!)
     const source = loginPassword({ baseUrl, ...credentials, transport: { adapter } })
     expect(await failureOf(source.obtain(contextAt(receivedAt)))).toMatchObject({
@@ -106,13 +106,13 @@ describe('given the messages of the page about the protocol', () => {
 
 describe('given the steps of the signature', () => {
   const section = page.split('\n## The signature\n')[1]!.split('\n## ')[0]!
-  /** What each step gives: the quoted text after its colon. */
+  /** The result of each step: the quoted text after its colon. */
   const [key = '', message = '', sign = ''] = Array.from(
     section.matchAll(/^\d\. .*?: `([^`]+)`/gms),
     ([, stated = '']) => stated,
   )
 
-  it('when they are taken, then each gives what the page says', () => {
+  it('when they are performed, then each has the result of the page', () => {
     const { data, meta } = JSON.parse(messagesIn('Variant B: obtain')[1]!.body) as {
       data: { attributes: { refresh: string } }
       meta: { time: string; sign: string }
@@ -123,7 +123,7 @@ describe('given the steps of the signature', () => {
     expect(meta.sign).toBe(sign)
   })
 
-  it('when it is written in the other ways, then it is as the page says', () => {
+  it('when it is written in the other ways, then it is as on the page', () => {
     const digest = createHash('sha256').update(key).digest()
     expect(section).toContain(`\`${createHmac('sha256', digest).update(message).digest('hex')}\``)
     expect(section).toContain(`\`${createHmac('sha256', key).update(message).digest('base64')}\``)

@@ -26,7 +26,7 @@ behindNock()
 
 const MEDIA_TYPE = 'application/vnd.api+json'
 
-describe('given a service on loopback that writes down what it gets', () => {
+describe('given a service on loopback that records its requests', () => {
   const tokens = [obtainText(), pairText({}, NOW)]
   const recording = () =>
     serve((_, reply) => {
@@ -57,7 +57,7 @@ describe('given a service on loopback that writes down what it gets', () => {
     },
   )
 
-  it('when the base URL is spelled in any way, then a refresh goes to one path (F76)', async () => {
+  it('when the base URL is spelled in any form, then a refresh is sent to one path (F76)', async () => {
     for (const [suffix, path] of [
       ['', '/token/refresh/'],
       ['/', '/token/refresh/'],
@@ -141,13 +141,16 @@ const TABLE: Row[] = [
 ]
 
 describe('given the tables of sections 7.2 and 7.3', () => {
-  it.each(['obtain', 'refresh'] as const)('when %s is answered with 200, then the pair comes', async (exchange) => {
-    answer(exchange, exchange === 'obtain' ? obtainText() : pairText(), { 'Content-Type': MEDIA_TYPE })
-    expect(await openDesk()[exchange]()).toMatchObject({ accessToken: 'access-1', refreshToken: 'refresh-1' })
-  })
+  it.each(['obtain', 'refresh'] as const)(
+    'when the response to %s is 200, then it returns the token set',
+    async (exchange) => {
+      answer(exchange, exchange === 'obtain' ? obtainText() : pairText(), { 'Content-Type': MEDIA_TYPE })
+      expect(await openDesk()[exchange]()).toMatchObject({ accessToken: 'access-1', refreshToken: 'refresh-1' })
+    },
+  )
 
   it.each(TABLE)(
-    'when $exchange is answered with $status, then it is $expected.code, $expected.outcome (F51, F55, F58, F59, F229)',
+    'when the response to $exchange is $status, then it is $expected.code, $expected.outcome (F51, F55, F58, F59, F229)',
     async ({ exchange, status, serviceCode, expected, advice }) => {
       const body = serviceCode === undefined ? '{}' : `{"errors":[{"code":"${serviceCode}"}]}`
       const scope = answer(exchange, body, {}, status)
@@ -173,7 +176,7 @@ describe('given the tables of sections 7.2 and 7.3', () => {
     expect(await failureOf(openDesk()[exchange]())).toMatchObject({ code, status, serviceCode: word })
   })
 
-  it('when a refresh is throttled, then Retry-After is told', async () => {
+  it('when a refresh is throttled, then Retry-After is reported', async () => {
     answer('refresh', '', { 'Retry-After': '7' }, 429)
     expect((await failureOf(openDesk().refresh())).retryAfterMs).toBe(7_000)
   })
@@ -194,7 +197,7 @@ const signedMeta = (changes: Record<string, string | undefined> = {}) => metaTex
 const signed = (attributes: Record<string, string | undefined> = {}) =>
   obtainText({ attributes: { ...issued, ...attributes }, meta: signedMeta() })
 
-describe('given credentials, tokens and a tag that are marked (P15)', () => {
+describe('given marked credentials, tokens and a tag (P15)', () => {
   const exchanges = { obtain: (desk: Desk) => desk.obtain(), refresh: (desk: Desk) => desk.refresh(REFRESH) }
 
   async function expectSilent(
@@ -209,7 +212,7 @@ describe('given credentials, tokens and a tag that are marked (P15)', () => {
     expect([what, CANARY.exec(text), text.includes(TAG)]).toEqual([what, null, false])
   }
 
-  it('when an answer that rejects quotes all of it, then the error shows none', async () => {
+  it('when a rejection quotes all of them, then the error shows none', async () => {
     for (const status of [307, 400, 401, 403, 404, 410, 425, 429, 503, 600])
       for (const exchange of ['obtain', 'refresh'] as const)
         await expectSilent(`${exchange} ${status}`, exchange, async (config) => {
@@ -221,7 +224,7 @@ describe('given credentials, tokens and a tag that are marked (P15)', () => {
         })
   })
 
-  it('when an answer cannot be used or trusted, then the error shows none of it', async () => {
+  it('when a response is unusable or untrusted, then the error shows none of them', async () => {
     const withMeta = (changes: Record<string, string | undefined>) =>
       obtainText({ attributes: issued, meta: signedMeta(changes) })
     const answers: ['obtain' | 'refresh', string, string][] = [
@@ -246,7 +249,7 @@ describe('given credentials, tokens and a tag that are marked (P15)', () => {
       await expectSilent(`${exchange}: ${what}`, exchange, async (config) => response(config, text))
   })
 
-  it('when the call fails with all of it in the failure, then the error shows none', async () => {
+  it('when the request fails with all of them in the failure, then the error shows none', async () => {
     for (const exchange of ['obtain', 'refresh'] as const) {
       await expectSilent('an axios error', exchange, async (config) => {
         throw new AxiosError(`${PASSWORD} ${REFRESH}`, 'ERR_NETWORK', config, { body: config.data as unknown })
@@ -257,13 +260,13 @@ describe('given credentials, tokens and a tag that are marked (P15)', () => {
     }
   })
 
-  it('when nock knows no such call, then the error shows none of it', async () => {
+  it('when nock has no such request, then the error shows none of them', async () => {
     nock(HOST).post('/elsewhere').reply(200)
     const desk = openDesk(marked)
     for (const exchange of Object.values(exchanges)) expect(logged(await failureOf(exchange(desk)))).not.toMatch(CANARY)
   })
 
-  it('when a function gives what is of no use, then the error shows none of it', async () => {
+  it('when a function returns unusable values, then the error shows none of them', async () => {
     const failing: [string, () => unknown][] = [
       ['half of them', () => ({ login: LOGIN })],
       ['them with NUL', () => ({ login: LOGIN, password: `${PASSWORD}\0` })],
@@ -277,7 +280,7 @@ describe('given credentials, tokens and a tag that are marked (P15)', () => {
     }
   })
 
-  it('when a good answer is odd, then the reports and the printed source show none of it', async () => {
+  it('when a valid response is unexpected, then the reports and the printed source show none of them', async () => {
     const odd = signed({ refresh_expired_at: `"${SIGN}"`, is_2fa_confirmed: `"${SIGN}"` }).replace('"id":"7"', '"id":7')
     const desk = deskBehind(
       async (config) => response(config, odd, 200, { date: 'Wed, 01 Jan 2025 00:00:00 GMT' }),
@@ -292,7 +295,7 @@ describe('given credentials, tokens and a tag that are marked (P15)', () => {
     expect(logged([desk.source, desk.reports])).not.toMatch(CANARY)
   })
 
-  it('when options are wrong, then the TypeError shows none of them', () => {
+  it('when options are invalid, then the TypeError shows none of them', () => {
     for (const wrong of [
       { login: `${LOGIN}\0` },
       { password: `${PASSWORD}\ud800` },

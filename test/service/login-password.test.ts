@@ -40,13 +40,13 @@ const OLD = /meta\.time does not advance$/
 const SHAPELESS = /: meta\.time (is|has) .*(missing$|verifySignature: false helps$|characters may have been moved$)/s
 const httpDate = (at: number) => new Date(at).toUTCString()
 
-/** A desk whose obtain gets this answer. */
+/** A desk whose obtain gets this response. */
 function obtaining(text: string, options: object = {}, headers: Record<string, string> = {}) {
   answer('obtain', text, headers)
   return openDesk(options)
 }
 
-/** A desk that has obtained, and whose next refresh gets this answer. */
+/** A desk that has obtained, and whose next refresh gets this response. */
 async function refreshing(text: string, options: object = {}, headers: Record<string, string> = {}) {
   const desk = obtaining(obtainText(), options)
   await desk.obtain()
@@ -54,7 +54,7 @@ async function refreshing(text: string, options: object = {}, headers: Record<st
   return desk
 }
 
-/** Expects that the whole answer is rejected, so that no part of it is used. */
+/** Expects the whole response to be rejected, so that no part of it is used. */
 async function expectDistrusted(exchange: Promise<unknown>, why = /: meta\./): Promise<void> {
   expect(await failureOf(exchange)).toMatchObject({
     message: expect.stringMatching(why),
@@ -73,14 +73,14 @@ async function expectUnusable(exchange: Promise<unknown>, why: RegExp): Promise<
 
 const meta = (changes: Record<string, string | undefined>) => ({ meta: metaText(stamp(NOW), 'refresh-1', changes) })
 
-describe('given an obtain answer that is rightly signed', () => {
-  it('when it is as the specification shows it, then the token set and both lifetimes come', async () => {
+describe('given an obtain response with a valid signature', () => {
+  it('when it is that of the specification, then it has the token set and both lifetimes', async () => {
     const desk = obtaining(obtainText())
     expect(await desk.obtain()).toEqual(PAIR)
     expect(desk.reports).toEqual([])
   })
 
-  it('when its tag is under the digest of both, or spelled in another way, then it is accepted (F84)', async () => {
+  it('when its tag uses the digest of both, or another spelling, then it is accepted (F84)', async () => {
     const digest = createHash('sha256')
       .update(account.login + account.password)
       .digest()
@@ -97,7 +97,7 @@ describe('given an obtain answer that is rightly signed', () => {
   })
 
   it.each([
-    ['microseconds, cut', stamp(NOW + 60 * SECOND, '999'), 60 * SECOND],
+    ['truncated microseconds', stamp(NOW + 60 * SECOND, '999'), 60 * SECOND],
     ['nanoseconds', '2026-01-01T00:01:00.001999999Z', 60_001],
     ['no fraction', '2026-01-01T00:01:00Z', 60 * SECOND],
     ['an offset (F2)', '2026-01-01T03:01:00+03:00', 60 * SECOND],
@@ -116,7 +116,7 @@ describe('given an obtain answer that is rightly signed', () => {
   it.each([
     ['access_expired_at', [undefined, 'null', '""', '"soon"', '"2026-02-30T00:00:00Z"', '1767225660', '[]', 'true']],
     ['access', [undefined, 'null', '""', '5', '[]', '{"access":"a"}', '"a b"', '"é"']],
-  ])('when %s is missing or of no use, then the answer is refused (F5, F64)', async (name, texts) => {
+  ])('when %s is missing or unusable, then the response is rejected (F5, F64)', async (name, texts) => {
     for (const text of texts) {
       const desk = obtaining(obtainText({ attributes: { [name]: text } }))
       await expect(desk.obtain()).rejects.toMatchObject({
@@ -134,7 +134,7 @@ describe('given an obtain answer that is rightly signed', () => {
     }
   })
 
-  it('when refresh_expired_at cannot be read, then the token set is used, its end unknown and reported (F70)', async () => {
+  it('when refresh_expired_at cannot be read, then the token set is used, with an unknown expiry, and reported (F70)', async () => {
     for (const text of [undefined, 'null', '""', '"garbage"', '"2026-02-30T00:00:00Z"', '1767225660', '{}']) {
       const desk = obtaining(obtainText({ attributes: { refresh_expired_at: text } }))
       expect([await desk.obtain(), desk.reports]).toEqual([PAIR_OF_UNKNOWN_END, [odd('refresh_expired_at')]])
@@ -146,7 +146,7 @@ describe('given an obtain answer that is rightly signed', () => {
     ['a millisecond away', 1, { ...PAIR, refreshLifetimeMs: 1 }],
     ['now', 0, ACCESS_ALONE],
     ['past', -1, ACCESS_ALONE],
-  ])('when refresh_expired_at is %s, then no dead refresh token is kept (F71)', async (_, ms, expected) => {
+  ])('when refresh_expired_at is %s, then no expired refresh token is kept (F71)', async (_, ms, expected) => {
     const attributes = { refresh_expired_at: JSON.stringify(stamp(NOW + ms)) }
     expect(await obtaining(obtainText({ attributes })).obtain()).toEqual(expected)
   })
@@ -158,16 +158,16 @@ describe('given an obtain answer that is rightly signed', () => {
     }
   })
 
-  it('when it carries no refresh token, and is signed so, then its access token is used', async () => {
+  it('when it has no refresh token, and a matching signature, then its access token is used', async () => {
     const text = obtainText({ attributes: { refresh: undefined }, meta: metaText(stamp(NOW), '') })
     expect(await obtaining(text).obtain()).toEqual(ACCESS_ALONE)
   })
 
-  it('when it carries expires_in as well, then it is no answer of Variant A (F75)', async () => {
+  it('when it has expires_in as well, then it is not a response of Variant A (F75)', async () => {
     expect(await obtaining(obtainText({ attributes: { expires_in: '5' } })).obtain()).toEqual(PAIR)
   })
 
-  it('when nobody listens to what is odd about it, then it is used all the same', async () => {
+  it('when there is no listener for what is unexpected in it, then it is used anyway', async () => {
     const desk = obtaining(obtainText().replace('"id":"7",', ''))
     desk.clock.stepWall(HOUR)
     const grant = await desk.source.obtain({ signal: new AbortController().signal, clock: desk.clock })
@@ -181,14 +181,14 @@ describe('given an obtain answer that is rightly signed', () => {
     }
   })
 
-  it('when keys that reach prototypes stand at every level, then they are ignored (F77)', async () => {
+  it('when keys that reach prototypes are at every level, then they are ignored (F77)', async () => {
     const evil = '{"access":"evil","refresh":"evil","time":"evil","sign":"evil","data":{},"meta":{}}'
     const keys = `"__proto__":${evil},"constructor":${evil},"prototype":${evil},"toString":1,"hasOwnProperty":1,`
     const text = obtainText().replaceAll('{', `{${keys}`)
     expect(await obtaining(text).obtain()).toEqual(PAIR)
   })
 
-  it('when meta or its members come by a prototype only, then they are missing (F77, F82)', async () => {
+  it('when only a prototype has meta or its members, then they are missing (F77, F82)', async () => {
     const { meta: text } = meta({})
     for (const document of [
       unsignedText().replace('{', `{"__proto__":{"meta":${text}},`),
@@ -197,7 +197,7 @@ describe('given an obtain answer that is rightly signed', () => {
       await expectDistrusted(obtaining(document).obtain())
   })
 
-  it('when a key is there twice, then the last one counts, for the signature too (F78)', async () => {
+  it('when a key occurs twice, then the last one counts, for the signature too (F78)', async () => {
     const twice = obtainText().replace('"refresh":', '"refresh":"another","refresh":')
     expect(await obtaining(twice).obtain()).toEqual(PAIR)
     const reversed = obtainText().replace('"access":', '"refresh":"another","access":')
@@ -212,19 +212,19 @@ describe('given an obtain answer that is rightly signed', () => {
     },
   )
 
-  it('when it is not wrapped in data, then it is rejected: only refresh answers are bare', async () => {
+  it('when it is not wrapped in data, then it is rejected: only refresh responses are bare', async () => {
     const bare = pairText().replace('{', `{"meta":${metaText(stamp(NOW))},`)
     await expectUnusable(obtaining(bare).obtain(), / data must be an object; ask the operator/)
   })
 
-  it('when its access or its ends were altered, then nobody can tell: the tag does not cover them (F87)', async () => {
+  it('when its access token or its expiries were altered, then it is accepted: the tag does not cover them (F87)', async () => {
     const attributes = { access: '"altered"', access_expired_at: JSON.stringify(stamp(NOW + HOUR)) }
     const grant = await obtaining(obtainText({ attributes })).obtain()
     expect(grant).toEqual({ ...PAIR, accessToken: 'altered', accessLifetimeMs: HOUR })
   })
 })
 
-describe('given an answer of Variant A (F75)', () => {
+describe('given a response of Variant A (F75)', () => {
   const text = `{"data":${objectText({
     type: '"auth-token"',
     id: '"7"',
@@ -232,19 +232,19 @@ describe('given an answer of Variant A (F75)', () => {
   })}}`
 
   it.each([true, false])(
-    'when it answers an obtain, and verifySignature is %s, then the error names the variant',
+    'when it responds to an obtain, and verifySignature is %s, then the error names the variant',
     async (verifySignature) => {
       await expectUnusable(obtaining(text, { verifySignature }).obtain(), /it uses Variant A/)
     },
   )
 
-  it('when it answers a refresh, then the error names the variant', async () => {
+  it('when it responds to a refresh, then the error names the variant', async () => {
     const desk = await refreshing(text)
     await expectUnusable(desk.refresh(), /it uses Variant A/)
   })
 })
 
-describe('given an obtain answer that is not rightly signed', () => {
+describe('given an obtain response with an invalid signature', () => {
   const time = stamp(NOW)
   const tag = JSON.stringify(tagOf(time, 'refresh-1'))
 
@@ -253,7 +253,7 @@ describe('given an obtain answer that is not rightly signed', () => {
     ['no sign (F82)', [undefined, 'null', '""', '" "'].map((sign) => obtainText(meta({ sign })))],
     ['no time (F82)', [undefined, 'null', '""', '5', '[]'].map((text) => obtainText(meta({ time: text })))],
     [
-      'a sign that is no tag (F85)',
+      'a sign that is not a tag (F85)',
       [`[${tag}]`, `{"sign":${tag}}`, '5', 'true', tag.slice(0, 33) + '"', '"00"', `"${'0'.repeat(60_000)}"`].map(
         (sign) => obtainText(meta({ sign })),
       ),
@@ -272,13 +272,13 @@ describe('given an obtain answer that is not rightly signed', () => {
       'the sign of another account',
       [obtainText({ meta: metaText(time, 'refresh-1', {}, { ...account, password: 'x' }) })],
     ],
-    ['a time spelled in another way (F89)', [obtainText(meta({ time: '"2026-01-01T00:00:00.000Z"' }))]],
+    ['a time in another spelling (F89)', [obtainText(meta({ time: '"2026-01-01T00:00:00.000Z"' }))]],
     ['another refresh token', [obtainText({ attributes: { refresh: '"refresh-2"' } })]],
     [
       'no refresh token',
       [undefined, 'null', '5', '["refresh-1"]'].map((refresh) => obtainText({ attributes: { refresh } })),
     ],
-  ])('when it has %s, then it is refused whole (F82, F83, F85, F86, F89)', async (_, texts) => {
+  ])('when it has %s, then the whole response is rejected (F82, F83, F85, F86, F89)', async (_, texts) => {
     for (const text of texts) {
       const desk = obtaining(text)
       await expectDistrusted(desk.obtain())
@@ -297,7 +297,7 @@ describe('given an obtain answer that is not rightly signed', () => {
     ['a date alone', '2026-01-01', /a date without a time/],
     ['something else', '?at noon?', /in a form that is not known/],
   ])(
-    'when its time is %s, and it is rightly signed, then the error names the form and verifySignature (F230)',
+    'when its time is %s, and its signature is valid, then the error names the form and verifySignature (F230)',
     async (_, text, form) => {
       const error = await failureOf(obtaining(obtainText({ meta: metaText(text) })).obtain())
       expect(error).toMatchObject({ code: 'ERR_SIGNATURE', outcome: 'unknown' })
@@ -321,7 +321,7 @@ describe('given an obtain answer that is not rightly signed', () => {
     '2026-01-01T03:00:00.000000+0300',
     '2026-01-01T00:00:00',
     '2026-01-01 00:00:00.000000',
-  ])('when its time is spelled %s, and it is rightly signed, then it is accepted (F230)', async (text) => {
+  ])('when its time is spelled %s, and its signature is valid, then it is accepted (F230)', async (text) => {
     const ends = {
       access_expired_at: text.replace(/:00(?=[.+Z]|$)/, ':30'),
       refresh_expired_at: text.replace('2026', '2027'),
@@ -332,12 +332,12 @@ describe('given an obtain answer that is not rightly signed', () => {
     expect(desk.reports).toEqual([])
   })
 
-  it('when its time has an offset or no fraction, and it is rightly signed, then it is accepted', async () => {
+  it('when its time has an offset or no fraction, and its signature is valid, then it is accepted', async () => {
     for (const text of ['2026-01-01T03:00:00.000000+03:00', '2026-01-01T00:00:00Z'])
       expect(await obtaining(obtainText({ meta: metaText(text) })).obtain()).toEqual(PAIR)
   })
 
-  it('when characters move from time to refresh, or back, then the shape of time betrays it (F88)', async () => {
+  it('when characters move from time to refresh, or back, then the form of time reveals it (F88)', async () => {
     const all = `${time}refresh-1`
     for (let at = 0; at < all.length; at += 1) {
       if (at === time.length) continue
@@ -348,7 +348,7 @@ describe('given an obtain answer that is not rightly signed', () => {
     }
   })
 
-  /** The next answer of a service that signs `time` and `refresh`. An attacker has moved the end of `time` to `refresh`. */
+  /** The next response of a service that signs `time` and `refresh`. An attacker has moved the end of `time` to `refresh`. */
   function withMoved(signedTime: string, moved: number) {
     const [shown, rest] = [signedTime.slice(0, -moved), `${signedTime.slice(-moved)}refresh-1`]
     const attributes = { refresh: JSON.stringify(rest) }
@@ -362,14 +362,14 @@ describe('given an obtain answer that is not rightly signed', () => {
     ['its zone and the whole fraction', stamp(NOW + HOUR), 8],
     ['a zone of another spelling', '2026-01-01 04:00:00.000000+0300', 5],
   ])(
-    'when an attacker moves %s into the first refresh token of all, then that is rejected (F88, F230)',
+    'when an attacker moves %s into the first refresh token, then that is rejected (F88, F230)',
     async (_, signedTime, moved) => {
       await expectDistrusted(obtaining(withMoved(signedTime, moved)).obtain(), /characters may have been moved$/)
     },
   )
 
   it.each([0, 1])(
-    'when an attacker moves the zone once one was seen, then it is rejected, also after %d resets (F88, F230)',
+    'when an attacker moves the zone after one was seen, then it is rejected, even after %d resets (F88, F230)',
     async (resets) => {
       const desk = obtaining(obtainText())
       await desk.obtain()
@@ -381,7 +381,7 @@ describe('given an obtain answer that is not rightly signed', () => {
     },
   )
 
-  it('when the service never writes a zone, then each answer is accepted, until one has a zone (F230)', async () => {
+  it('when the service never writes a zone, then each response is accepted, until one has a zone (F230)', async () => {
     const desk = openDesk()
     const next = async (time: string) => {
       answer('obtain', obtainText({ now: NOW + 5 * SECOND, meta: metaText(time) }))
@@ -392,7 +392,7 @@ describe('given an obtain answer that is not rightly signed', () => {
     expect(await next('2026-01-01T03:00:05+0300')).toEqual(PAIR)
   })
 
-  it('when an answer with a zone was rejected, then it does not count as one that was seen (F230)', async () => {
+  it('when a response with a zone was rejected, then that zone does not count as seen (F230)', async () => {
     const desk = obtaining(obtainText({ meta: metaText(stamp(NOW), 'another') }))
     await expectDistrusted(desk.obtain())
     answer('obtain', obtainText({ meta: metaText('2026-01-01 00:00:00') }))
@@ -409,7 +409,7 @@ describe('given an obtain answer that is not rightly signed', () => {
   })
 })
 
-describe('given a source that has accepted an answer of noon', () => {
+describe('given a source that has accepted a response of noon', () => {
   const noon = NOW + 12 * HOUR
   const answerOf = (text: string, micros?: string) =>
     obtainText({ now: noon, meta: metaText(micros === undefined ? text : stamp(noon, micros)) })
@@ -426,7 +426,7 @@ describe('given a source that has accepted an answer of noon', () => {
     ['a microsecond earlier', stamp(noon, '499')],
     ['a nanosecond earlier', '2026-01-01T12:00:00.000499999Z'],
     ['a year earlier', stamp(noon - 365 * 24 * HOUR)],
-  ])('when an answer comes whose meta.time is %s, then it is an old one, and refused (F79)', async (_, time) => {
+  ])('when a response arrives whose meta.time is %s, then it is an old one, and rejected (F79)', async (_, time) => {
     const desk = await atNoon()
     answer('obtain', answerOf(time))
     await expectDistrusted(desk.obtain(), OLD)
@@ -434,7 +434,7 @@ describe('given a source that has accepted an answer of noon', () => {
     await expectDistrusted(desk.refresh(), OLD)
   })
 
-  it('when an answer of the moment before brings another refresh token, then it is an old one too (F79)', async () => {
+  it('when a response of the moment before has another refresh token, then it is an old one too (F79)', async () => {
     const desk = await atNoon()
     const attributes = { refresh: '"refresh-0"' }
     answer('obtain', obtainText({ now: noon, attributes, meta: metaText(stamp(noon, '499'), 'refresh-0') }))
@@ -444,13 +444,13 @@ describe('given a source that has accepted an answer of noon', () => {
   it.each([
     ['a microsecond later', stamp(noon, '501')],
     ['a nanosecond later', '2026-01-01T12:00:00.000500001Z'],
-  ])('when an answer comes whose meta.time is %s, then it is accepted', async (_, time) => {
+  ])('when a response arrives whose meta.time is %s, then it is accepted', async (_, time) => {
     const desk = await atNoon()
     answer('obtain', answerOf(time))
     expect(await desk.obtain()).toEqual(PAIR)
   })
 
-  it('when two answers share a meta.time of whole seconds, then another refresh token makes the second a new one', async () => {
+  it('when two responses share a meta.time of whole seconds, then another refresh token makes the second a new one', async () => {
     const desk = openDesk()
     const time = '2026-01-01T12:00:00Z'
     for (const refresh of ['refresh-1', 'refresh-2']) {
@@ -463,14 +463,14 @@ describe('given a source that has accepted an answer of noon', () => {
     await expectDistrusted(desk.obtain(), OLD)
   })
 
-  it('when it is reset, then it has forgotten, and this machine is behind another clock', async () => {
+  it('when it is reset, then it has forgotten the time, and accepts another clock behind it', async () => {
     const desk = await atNoon()
     desk.source.reset!()
     answer('obtain', obtainText())
     expect(await desk.obtain()).toEqual(PAIR)
   })
 
-  it('when a forged answer of tomorrow was rejected, then those of today are accepted still', async () => {
+  it('when a forged response of tomorrow was rejected, then those of today are still accepted', async () => {
     const desk = await atNoon()
     const tomorrow = stamp(noon + 24 * HOUR)
     answer('obtain', obtainText({ meta: metaText(tomorrow, 'refresh-1', {}, { ...account, password: 'x' }) }))
@@ -479,7 +479,7 @@ describe('given a source that has accepted an answer of noon', () => {
     expect(await desk.obtain()).toEqual(PAIR)
   })
 
-  it('when another source of the same account gets the old answer, then it cannot know', async () => {
+  it('when another source of the same account gets the old response, then that source accepts it', async () => {
     await atNoon()
     answer('obtain', answerOf('', '500'))
     expect(await openDesk().obtain()).toEqual(PAIR)
@@ -489,7 +489,7 @@ describe('given a source that has accepted an answer of noon', () => {
 describe('given a service whose clock was an hour ahead', () => {
   const answerAt = (now: number) => answer('obtain', obtainText({ now, meta: metaText(stamp(now)) }))
 
-  /** A source that has accepted an answer from an hour ahead. */
+  /** A source that has accepted a response from an hour ahead. */
   async function anHourAhead() {
     const desk = openDesk()
     answerAt(desk.clock.wallNow() + HOUR)
@@ -499,7 +499,7 @@ describe('given a service whose clock was an hour ahead', () => {
   }
 
   it.each([250, 5_000, 30_000])(
-    'when the clock is right again, then the second answer, %d ms later, is accepted, and that is told (F165)',
+    'when the clock is correct again, then the second response, %d ms later, is accepted, and that is reported (F165)',
     async (ms) => {
       const desk = await anHourAhead()
       await desk.clock.advance(60_000)
@@ -520,21 +520,21 @@ describe('given a service whose clock was an hour ahead', () => {
     ['minutes apart', 0, 600_000],
     ['seconds apart, and hours old', HOUR / 2, 5_000],
   ])(
-    'when two answers that were captured %s are replayed at their own pace, then they are rejected (F232)',
+    'when two responses that were captured %s are replayed at their own pace, then they are rejected (F232)',
     async (_, ageMs, apartMs) => {
       const desk = await anHourAhead()
       const adapted = { Date: httpDate(desk.clock.wallNow() - ageMs) }
       for (const ms of [0, apartMs, apartMs]) {
         await desk.clock.advance(ms)
         const now = desk.clock.wallNow() - ageMs
-        // The attacker also sets Date, which nobody signs.
+        // The attacker also sets Date, which is not signed.
         answer('obtain', obtainText({ now, meta: metaText(stamp(now)) }), adapted)
         await expectDistrusted(desk.obtain(), OLD)
       }
     },
   )
 
-  it('when one captured answer is replayed, however often, then it is rejected (F79, F165)', async () => {
+  it('when one captured response is replayed, however often, then it is rejected (F79, F165)', async () => {
     const desk = await anHourAhead()
     const captured = desk.clock.wallNow()
     for (const ms of [250, 500, 0, 5_000, 60_000]) {
@@ -544,7 +544,7 @@ describe('given a service whose clock was an hour ahead', () => {
     }
   })
 
-  it('when two captured answers are replayed at another pace, or in another order, then they are rejected (F165)', async () => {
+  it('when two captured responses are replayed at another pace, or in another order, then they are rejected (F165)', async () => {
     const desk = await anHourAhead()
     const captured = desk.clock.wallNow()
     for (const later of [0, 60_000, 0, 60_000]) {
@@ -554,7 +554,7 @@ describe('given a service whose clock was an hour ahead', () => {
     }
   })
 
-  it('when a manager renews, then that one renewal sees both answers (F165)', async () => {
+  it('when a manager renews, then that one renewal sees both responses (F165)', async () => {
     const clock = manualClock()
     let ahead = HOUR
     const adapter: AxiosAdapter = async (config) => {
@@ -582,19 +582,19 @@ describe('given a service whose clock was an hour ahead', () => {
 describe('given verifySignature: false', () => {
   const off = { verifySignature: false }
 
-  it('when the sign of an obtain answer is wrong or missing, then it is used, and its meta.time is believed', async () => {
+  it('when the sign of an obtain response is wrong or missing, then the response is used, and its meta.time is trusted', async () => {
     for (const sign of ['"00"', undefined, '{}'])
       expect(await obtaining(obtainText(meta({ sign })), off).obtain()).toEqual(PAIR)
   })
 
-  it('when the same answer comes again, then it is used again', async () => {
+  it('when the same response arrives again, then it is used again', async () => {
     const desk = obtaining(obtainText(), off)
     await desk.obtain()
     answer('obtain', obtainText())
     expect(await desk.obtain()).toEqual(PAIR)
   })
 
-  it('when a refresh answer has a wrong sign, then it is used', async () => {
+  it('when a refresh response has a wrong sign, then it is used', async () => {
     const text = pairText().replace('{', `{"meta":{"time":"${stamp(NOW)}","sign":"00"},`)
     expect(await (await refreshing(text, off)).refresh()).toEqual(PAIR)
   })
@@ -602,25 +602,25 @@ describe('given verifySignature: false', () => {
   it.each<[string, string | undefined]>([
     ['no meta', undefined],
     ['null as meta', 'null'],
-    ['a time that is none', '{"time":5}'],
-  ])('when an obtain answer has %s, then Date tells the time, the next second of it', async (_, text) => {
+    ['an invalid time', '{"time":5}'],
+  ])('when an obtain response has %s, then Date sets the time, rounded up to its next second', async (_, text) => {
     const desk = obtaining(obtainText({ meta: text }), off, { Date: httpDate(NOW - SECOND) })
     expect(await desk.obtain()).toEqual(PAIR)
   })
 
-  it('when meta.time has no zone, then it is UTC, and believed (F230)', async () => {
+  it('when meta.time has no zone, then it is UTC, and trusted (F230)', async () => {
     const desk = obtaining(obtainText({ meta: '{"time":"2026-01-01 00:00:10"}' }), off)
     expect(await desk.obtain()).toMatchObject({ accessLifetimeMs: 50 * SECOND })
   })
 
-  it('when neither meta nor Date is there, then our wall clock must do, and judges no refresh token', async () => {
+  it('when both meta and Date are missing, then the wall clock is used, but not for a refresh token', async () => {
     const desk = obtaining(unsignedText(), off)
     desk.clock.stepWall(10 * SECOND)
     expect(await desk.obtain()).toEqual({ ...PAIR_OF_UNKNOWN_END, accessLifetimeMs: 50 * SECOND })
   })
 })
 
-describe('given a refresh answer', () => {
+describe('given a refresh response', () => {
   const next = { access: '"access-2"', refresh: '"refresh-2"' }
   const NEXT = { ...PAIR, accessToken: 'access-2', refreshToken: 'refresh-2' }
   const later = stamp(NOW, '001')
@@ -628,19 +628,19 @@ describe('given a refresh answer', () => {
   const withMeta = (text: string) => bare.replace('{', `{"meta":${text},`)
 
   it.each<[string, string]>([
-    ['bare, as the specification shows it (F65)', bare],
+    ['bare, as in the specification (F65)', bare],
     ['wrapped in data (F66)', objectText({ data: bare })],
     ['both at once, of which data wins (F66)', pairText().replace('{', `{"data":${bare},`)],
     ['bare, with a meta of null (F67)', withMeta('null')],
-    ['bare, with a right meta (F67)', withMeta(metaText(later, 'refresh-2'))],
-    ['wrapped, with a right meta (F67)', objectText({ data: bare, meta: metaText(later, 'refresh-2') })],
-  ])('when it is %s, then the next pair comes (F65, F66, F67)', async (_, text) => {
+    ['bare, with a valid meta (F67)', withMeta(metaText(later, 'refresh-2'))],
+    ['wrapped, with a valid meta (F67)', objectText({ data: bare, meta: metaText(later, 'refresh-2') })],
+  ])('when it is %s, then it returns the next token set (F65, F66, F67)', async (_, text) => {
     const desk = await refreshing(text)
     expect(await desk.refresh()).toEqual(NEXT)
     expect(desk.reports).toEqual([])
   })
 
-  it('when its meta does not prove it, then it is rejected whole (F67)', async () => {
+  it('when its meta does not prove it, then the whole response is rejected (F67)', async () => {
     for (const text of [
       metaText(later, 'refresh-2', { sign: `"${'0'.repeat(64)}"` }),
       metaText(later, 'refresh-1'),
@@ -660,14 +660,17 @@ describe('given a refresh answer', () => {
     '{"sign":null}',
     metaText('2031-01-01T00:00:00Z', 'refresh-2', { sign: undefined }),
     metaText('garbage', 'refresh-2', { sign: undefined }),
-  ])('when its meta is %s, without a sign, then the pair is used, and its time proves nothing (F231)', async (text) => {
-    const desk = await refreshing(withMeta(text))
-    expect(await desk.refresh()).toEqual(NEXT)
-    expect(desk.reports).toEqual([])
-    // The clock of the service still shows what the obtain told.
-    answer('obtain', obtainText({ now: NOW + 1, meta: metaText(stamp(NOW, '001')) }))
-    expect(await desk.obtain()).toMatchObject({ accessLifetimeMs: 60 * SECOND + 1 })
-  })
+  ])(
+    'when its meta is %s, without a sign, then the token set is used, and its time proves nothing (F231)',
+    async (text) => {
+      const desk = await refreshing(withMeta(text))
+      expect(await desk.refresh()).toEqual(NEXT)
+      expect(desk.reports).toEqual([])
+      // The clock of the service is still that of the obtain.
+      answer('obtain', obtainText({ now: NOW + 1, meta: metaText(stamp(NOW, '001')) }))
+      expect(await desk.obtain()).toMatchObject({ accessLifetimeMs: 60 * SECOND + 1 })
+    },
+  )
 
   it('when only a prototype has the sign of its meta, then it is not signed (F77, F231)', async () => {
     const desk = await refreshing(withMeta('{"__proto__":{"sign":"00"}}'))
@@ -675,9 +678,9 @@ describe('given a refresh answer', () => {
   })
 
   it.each<[string, string]>([
-    ['data that is null beside a good pair', bare.replace('{', '{"data":null,')],
-    ['a type that is another', bare.replace('auth-token', 'auth-ticket')],
-    ['attributes that are a list', '{"type":"auth-token","id":"7","attributes":[]}'],
+    ['data that is null beside a valid token set', bare.replace('{', '{"data":null,')],
+    ['another type', bare.replace('auth-token', 'auth-ticket')],
+    ['attributes that are an array', '{"type":"auth-token","id":"7","attributes":[]}'],
     ['a refresh token that is a number', pairText({ ...next, refresh: '5' })],
     ['an empty refresh token', pairText({ ...next, refresh: '""' })],
     ['no access token', pairText({ ...next, access: undefined })],
@@ -685,7 +688,7 @@ describe('given a refresh answer', () => {
     ['errors', bare.replace('{', '{"errors":[{}],')],
     ['half a document', bare.slice(0, -1)],
     ['nothing', ''],
-  ])('when it has %s, then it is refused, and what became of the pair is unknown (F61, F62)', async (_, text) => {
+  ])('when it has %s, then it is rejected, and what became of the token set is unknown (F61, F62)', async (_, text) => {
     const desk = await refreshing(text)
     await expectUnusable(desk.refresh(), /cannot be used/)
   })
@@ -695,11 +698,11 @@ describe('given a refresh answer', () => {
     expect(await desk.refresh()).toEqual({ ...ACCESS_ALONE, accessToken: 'access-2' })
   })
 
-  it('when it brings the same refresh token, then it is used (F69)', async () => {
+  it('when it has the same refresh token, then it is used (F69)', async () => {
     expect(await (await refreshing(pairText())).refresh()).toEqual(PAIR)
   })
 
-  it('when refresh_expired_at cannot be read, then the token set is used, its end unknown and reported (F70)', async () => {
+  it('when refresh_expired_at cannot be read, then the token set is used, with an unknown expiry, and reported (F70)', async () => {
     const desk = await refreshing(pairText({ refresh_expired_at: '"garbage"' }))
     expect(await desk.refresh()).toEqual(PAIR_OF_UNKNOWN_END)
     expect(desk.reports).toEqual([odd('refresh_expired_at')])
@@ -717,7 +720,7 @@ describe('given clocks that differ', () => {
     [60_001, [clockOff]],
     [HOUR, [clockOff]],
   ])(
-    'when ours is %d ms ahead, then lifetimes are right, and more than a minute is told (F8, F9)',
+    'when ours is %d ms ahead, then lifetimes are right, and more than a minute is reported (F8, F9)',
     async (ms, told) => {
       const desk = obtaining(obtainText(), {}, { Date: httpDate(NOW) })
       desk.clock.stepWall(ms)
@@ -757,7 +760,7 @@ describe('given clocks that differ', () => {
     ['more ahead', 2_001, 29 * SECOND],
     ['more behind', -2_001, 29 * SECOND],
   ])(
-    'when our wall clock steps %s, then Date counts after a jump, its next second',
+    'when our wall clock moves %s, then Date counts after a jump, rounded up to its next second',
     async (_, ms, accessLifetimeMs) => {
       const desk = obtaining(obtainText())
       await desk.obtain()
@@ -768,7 +771,7 @@ describe('given clocks that differ', () => {
     },
   )
 
-  it('when our wall clock jumps and no Date comes, then the last meta.time still counts (F14)', async () => {
+  it('when our wall clock jumps and there is no Date, then the last meta.time still counts (F14)', async () => {
     const desk = obtaining(obtainText())
     await desk.obtain()
     desk.clock.stepWall(24 * HOUR)
@@ -785,7 +788,7 @@ describe('given clocks that differ', () => {
     expect(await desk.refresh()).toEqual(PAIR_OF_UNKNOWN_END)
   })
 
-  it('when a signed refresh answer tells a later time, then that one is carried forward', async () => {
+  it('when a signed refresh response has a later time, then that one is carried forward', async () => {
     const desk = obtaining(obtainText())
     await desk.obtain()
     const now = NOW + HOUR
@@ -798,8 +801,8 @@ describe('given clocks that differ', () => {
   })
 })
 
-describe('given answers that take five seconds (F19)', () => {
-  /** Answers after five seconds. */
+describe('given responses that take five seconds (F19)', () => {
+  /** Responds after five seconds. */
   const slowly = (desk: ReturnType<typeof openDesk>, exchange: keyof typeof PATHS, text: string) =>
     nock(HOST)
       .post(PATHS[exchange])
@@ -832,7 +835,7 @@ describe('given answers that take five seconds (F19)', () => {
     expect((await desk.refresh()).accessLifetimeMs).toBe(65 * SECOND)
   })
 
-  it('when it is the credentials that take them, then sending comes after', async () => {
+  it('when the credentials take that time, then the request is sent after it', async () => {
     const desk = openDesk({
       credentials: async () => {
         await desk.clock.advance(5 * SECOND)
@@ -848,7 +851,7 @@ describe('given answers that take five seconds (F19)', () => {
 })
 
 describe('given options', () => {
-  it('when verifySignature is no boolean, then a TypeError names it', () => {
+  it('when verifySignature is not a boolean, then a TypeError names it', () => {
     for (const verifySignature of ['true', 'false', 0, 1, '', null, {}]) {
       const error = misuse(() => openDesk({ verifySignature }))
       expect(error).toBeInstanceOf(TypeError)
@@ -861,7 +864,7 @@ describe('given options', () => {
   })
 
   it.each(['login', 'password'])(
-    'when %s is no text that can be sent, then a TypeError names it (F90, F91)',
+    'when %s is not a string that can be sent, then a TypeError names it (F90, F91)',
     (name) => {
       for (const value of [
         undefined,
@@ -882,12 +885,12 @@ describe('given options', () => {
     },
   )
 
-  it('when the credentials of Variant A are given, then a TypeError names those that there are', () => {
+  it('when the credentials of Variant A are given, then a TypeError names the valid options', () => {
     const given = { login: undefined, password: undefined, clientId: 'a', clientSecret: 'b' }
     expect(misuse(() => openDesk(given)).message).toMatch(/ there is no 'clientId', use .* login, password, /)
   })
 
-  it('when they are none, then a TypeError says so', () => {
+  it('when there are none, then a TypeError reports it', () => {
     for (const options of [undefined, null, 'https://tokens.example', 5])
       expect(misuse(() => loginPassword(options as never)).message).toMatch(
         /^The options of loginPassword must be an obj/,
@@ -896,7 +899,7 @@ describe('given options', () => {
 })
 
 describe('given a function that provides credentials', () => {
-  /** A function that gives other credentials at each call. */
+  /** A function that returns other credentials at each call. */
   function changing() {
     const asked: (typeof account)[] = []
     const credentials = async () => {
@@ -909,7 +912,7 @@ describe('given a function that provides credentials', () => {
   const signedBy = (n: number, now = NOW) =>
     metaText(stamp(now), 'refresh-1', {}, { login: `login-${n}`, password: `password-${n}` })
 
-  it('when it answers otherwise each time, then each exchange sends and verifies one answer (F92)', async () => {
+  it('when its result differs each time, then each exchange sends and verifies one result (F92)', async () => {
     const { asked, credentials } = changing()
     const bodies: unknown[] = []
     const desk = openDesk({ credentials })
@@ -925,7 +928,7 @@ describe('given a function that provides credentials', () => {
     await expectDistrusted(desk.obtain())
   })
 
-  it('when its answer is changed while the call is in flight, then what was sent is what verifies (F92)', async () => {
+  it('when its result is changed while the request is in flight, then what was sent is verified (F92)', async () => {
     const given = { ...account }
     const adapter: AxiosAdapter = async (config) => {
       Object.assign(given, { login: 'changed', password: 'changed' })
@@ -934,7 +937,7 @@ describe('given a function that provides credentials', () => {
     expect(await deskBehind(adapter, { credentials: () => given }).obtain()).toEqual(PAIR)
   })
 
-  it('when a refresh answer has no meta, then it is not asked; with meta, once', async () => {
+  it('when a refresh response has no meta, then the function is not called; with meta, once', async () => {
     const { asked, credentials } = changing()
     const desk = openDesk({ credentials })
     answer('refresh', pairText())
@@ -956,7 +959,7 @@ describe('given a function that provides credentials', () => {
     expect(scope.isDone()).toBe(false)
   })
 
-  it('when it fails once a refresh has been answered, then nobody claims that the token was not sent', async () => {
+  it('when it fails after the response to a refresh, then the outcome is not not-sent', async () => {
     const credentials = () => Promise.reject(new Error('vault sealed'))
     answer('refresh', pairText().replace('{', `{"meta":${signedBy(1)},`))
     const error = await failureOf(openDesk({ credentials }).refresh())
@@ -965,7 +968,7 @@ describe('given a function that provides credentials', () => {
     expect(error.message).toMatch(/ could not be verified: the credentials function failed$/)
   })
 
-  it('when it fails once a refresh has been answered, and nothing is verified, then the token set is used', async () => {
+  it('when it fails after the response to a refresh, and nothing is verified, then the token set is used', async () => {
     const credentials = () => Promise.reject(new Error('vault sealed'))
     answer('refresh', pairText().replace('{', `{"meta":${signedBy(1)},`))
     expect(await openDesk({ credentials, verifySignature: false }).refresh()).toEqual(PAIR)
@@ -973,7 +976,7 @@ describe('given a function that provides credentials', () => {
 })
 
 describe('given a source', () => {
-  it('when it is asked for its id, then that tells variant, address and account apart', () => {
+  it('when its id is read, then it tells variant, address and account apart', () => {
     const idOf = (options: object = {}) => openDesk(options).source.id
     const ids = [
       idOf(),
@@ -991,7 +994,7 @@ describe('given a source', () => {
     expect(idOf()).not.toContain(account.password)
   })
 
-  it('when it is asked for its origin, then that is the service’s', () => {
+  it('when its origin is read, then it is that of the service', () => {
     expect(openDesk({ baseUrl: `${HOST}:8443/api?x=1` }).source.origin).toBe(`${HOST}:8443`)
   })
 
@@ -1020,7 +1023,7 @@ describe('given the simulated service', () => {
     return { service, desk: openDesk({ baseUrl, ...login }, systemClock as never) }
   }
 
-  it.each([-HOUR, 0, HOUR])('when its clock is %d ms ahead, then pairs are obtained and refreshed', async (ms) => {
+  it.each([-HOUR, 0, HOUR])('when its clock is %d ms ahead, then token sets are obtained and refreshed', async (ms) => {
     const { service, desk } = await startedDesk({ clockOffsetMs: ms })
     const first = await desk.obtain()
     expect(first).toMatchObject({ accessLifetimeMs: 60 * SECOND, refreshLifetimeMs: 6 * HOUR })
@@ -1036,7 +1039,7 @@ describe('given the simulated service', () => {
     ])
   })
 
-  it('when it corrupts a signature, then that answer is rejected and the next accepted', async () => {
+  it('when it corrupts a signature, then that response is rejected and the next one accepted', async () => {
     const { service, desk } = await startedDesk()
     service.failNext('obtain', { corrupt: 'signature' })
     await expectDistrusted(desk.obtain())

@@ -12,18 +12,21 @@ describe('given an OAuth 2.0 server behind clientCredentials', () => {
   it.each([
     ...['invalid_request', 'invalid_client', 'invalid_grant', 'unauthorized_client', 'unsupported_grant_type'],
     'invalid_scope',
-  ])('when it answers the error %s, then the message says so, and quotes no more of it (F194)', async (error) => {
-    for (const status of [400, 401, 404]) {
-      const body = JSON.stringify({ error, error_description: 'hidden-value' })
-      const failure = await failureOf(obtain(sourceBehind(answering(body, status))))
-      expect(failure.outcome).toBe('rejected')
-      expect(failure.message).toBe(
-        `https://tokens.example/api/token/ responded with ${status}: an OAuth 2.0 server responded (error: ${error}), ${OAUTH}`,
-      )
-    }
-  })
+  ])(
+    'when the response is the error %s, then the message reports it, and quotes nothing else of the response (F194)',
+    async (error) => {
+      for (const status of [400, 401, 404]) {
+        const body = JSON.stringify({ error, error_description: 'hidden-value' })
+        const failure = await failureOf(obtain(sourceBehind(answering(body, status))))
+        expect(failure.outcome).toBe('rejected')
+        expect(failure.message).toBe(
+          `https://tokens.example/api/token/ responded with ${status}: an OAuth 2.0 server responded (error: ${error}), ${OAUTH}`,
+        )
+      }
+    },
+  )
 
-  it('when it answers a word of its own, then the message says so, and does not quote it (F194)', async () => {
+  it('when the response has an error code of its own, then the message reports it, and does not quote it (F194)', async () => {
     const body = '{"error":"hidden_value","error_description":"x"}'
     const failure = await failureOf(obtain(sourceBehind(answering(body, 400))))
     expect(failure.message).toBe(
@@ -31,7 +34,7 @@ describe('given an OAuth 2.0 server behind clientCredentials', () => {
     )
   })
 
-  it('when it answers a token, then the message says so, and quotes nothing of it (F194)', async () => {
+  it('when the response is a token, then the message reports it, and quotes nothing of it (F194)', async () => {
     const body = JSON.stringify({ access_token: 'hidden-value', token_type: 'Bearer', expires_in: 3600 })
     const failure = await failureOf(obtain(sourceBehind(answering(body))))
     expect(failure).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown' })
@@ -50,21 +53,21 @@ describe('given an OAuth 2.0 server behind clientCredentials', () => {
     { error: 'invalid_request' },
     null,
     undefined,
-  ])('when the error is %p, which is none of OAuth 2.0, then nothing is said of it (F194)', async (error) => {
+  ])('when the error is %p, which is not of OAuth 2.0, then it is not mentioned (F194)', async (error) => {
     const failure = await failureOf(obtain(sourceBehind(answering(JSON.stringify({ error }), 400))))
     expect(failure.message).toMatch(
       /responded with 400: check the credentials and baseUrl, and that the service uses Variant A /,
     )
   })
 
-  it.each([429, 500, 503])('when it answers %i, then that says enough (F194)', async (status) => {
+  it.each([429, 500, 503])('when the response is %i, then the status is enough (F194)', async (status) => {
     const failure = await failureOf(obtain(sourceBehind(answering('{"error":"invalid_request"}', status))))
     expect(failure.message).not.toContain('OAuth')
   })
 })
 
 describe('given credentials of the other variant', () => {
-  it.each([400, 401, 403])('when they are answered %i, then the message names the variant (F194)', async (status) => {
+  it.each([400, 401, 403])('when the response is %i, then the message names the variant (F194)', async (status) => {
     const adapter = answering('{"errors":[{"code":"2006"}]}', status)
     const source = loginPassword({ ...account, baseUrl: 'https://tokens.example', transport: { adapter } })
     expect((await failureOf(obtain(source))).message).toBe(
@@ -75,8 +78,8 @@ describe('given credentials of the other variant', () => {
   })
 })
 
-describe.each(ADAPTERS)('given an address that is wrong, and the %s adapter', (adapter) => {
-  it('when the port speaks plain http, then the message says so, and it is not tried again (F195)', async () => {
+describe.each(ADAPTERS)('given a wrong address, and the %s adapter', (adapter) => {
+  it('when the port speaks plain http, then the message states it, and there is no retry (F195)', async () => {
     const host = await listening(createServer((_, reply) => reply.end(grantText())))
     const failure = await failureOf(obtain(sourceAt(`https://${host}`, { adapter })))
     expect(failure).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'unknown', retryable: false })
@@ -84,11 +87,11 @@ describe.each(ADAPTERS)('given an address that is wrong, and the %s adapter', (a
   })
 })
 
-describe('given a host that nobody knows', () => {
+describe('given an unknown host', () => {
   const unknown = 'unknown host: check the address, the proxy, and the DNS of this machine'
 
   it.each(['ENOTFOUND', 'EAI_AGAIN'])(
-    'when that is told by %s, then the message says what to check (F195)',
+    'when %s reports it, then the message states what to check (F195)',
     async (code) => {
       const lookup = ((_host: string, _options: object, done: (error: Error) => void) =>
         done(Object.assign(new Error('hidden-value'), { code, syscall: 'getaddrinfo' }))) as never
@@ -98,7 +101,7 @@ describe('given a host that nobody knows', () => {
     },
   )
 
-  it('when an own source meets it, then the message says the same (F195)', () => {
+  it('when a custom source meets it, then the message is the same (F195)', () => {
     const thrown = new AxiosError('getaddrinfo ENOTFOUND hidden-value', 'ENOTFOUND')
     expect(toTokenError(thrown, 'obtain').message).toBe(`The obtain of the token source failed (ENOTFOUND): ${unknown}`)
   })

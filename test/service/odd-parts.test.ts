@@ -3,11 +3,11 @@ import { createTokenManager, loginPassword } from '../../src/index.ts'
 import { startTokenService } from '../../src/testing/index.ts'
 import { serve } from './world.ts'
 
-describe('given Variant B, and a refresh that is answered with another refresh token (F345)', () => {
+describe('given Variant B, and a refresh whose response has another refresh token (F345)', () => {
   it.each<[string, (attributes: Record<string, unknown>) => void]>([
     ['no access token', (attributes) => delete attributes.access],
     ['an access token that has expired', (attributes) => (attributes.access_expired_at = '2020-01-01T00:00:00Z')],
-    ['no readable end of it', (attributes) => (attributes.access_expired_at = 'soon')],
+    ['no readable expiry of it', (attributes) => (attributes.access_expired_at = 'soon')],
   ])('when it has %s, then the new one is presented next, and never the old one again', async (_, spoil) => {
     const service = await startTokenService()
     const presented: string[] = []

@@ -7,17 +7,20 @@ import { client, misuse, sourceAt } from './world.ts'
 const refused = (options: unknown) => misuse(() => clientCredentials(options as ClientCredentialsOptions))
 const refusedBase = (baseUrl: unknown, more: object = {}) => refused({ ...client, baseUrl, ...more })
 
-describe('given options that are none', () => {
-  it.each([undefined, null, 'https://tokens.example', 5])('when they are %p, then a TypeError says so', (options) => {
-    const error = refused(options)
-    expect(error).toBeInstanceOf(TypeError)
-    expect(error.message).toMatch(/^The options of clientCredentials must be an object, got /)
-  })
+describe('given invalid options', () => {
+  it.each([undefined, null, 'https://tokens.example', 5])(
+    'when they are %p, then a TypeError reports it',
+    (options) => {
+      const error = refused(options)
+      expect(error).toBeInstanceOf(TypeError)
+      expect(error.message).toMatch(/^The options of clientCredentials must be an object, got /)
+    },
+  )
 })
 
-describe('given an option that there is not', () => {
+describe('given an unknown option', () => {
   it.each(['timeout', 'proxy', 'login', 'verifySignature', 'name'])(
-    'when it is %s, then clientCredentials throws a TypeError that names those that there are (F174)',
+    'when it is %s, then clientCredentials throws a TypeError that lists the options (F174)',
     (name) => {
       const error = refusedBase('https://tokens.example', { [name]: 'hidden-value' })
       expect(error).toBeInstanceOf(TypeError)
@@ -34,7 +37,7 @@ describe('given an option that there is not', () => {
     )
   })
 
-  it('when a class has an option, then it is not dropped unheard (F163)', () => {
+  it('when a class instance has an option, then it is not silently dropped (F163)', () => {
     class Settings {
       baseUrl = 'https://tokens.example'
       clientId = 'a'
@@ -65,7 +68,7 @@ describe('given a base URL', () => {
       new URL('ftp://tokens.example'),
       new URL('blob:https://tokens.example'),
     ],
-  ])('when it is %p, then a TypeError says what it must be', (baseUrl) => {
+  ])('when it is %p, then a TypeError states what it must be', (baseUrl) => {
     const error = refusedBase(baseUrl)
     expect(error).toBeInstanceOf(TypeError)
     expect(error.message).toMatch(/^baseUrl must be an? (absolute http or https )?URL, got /)
@@ -77,7 +80,7 @@ describe('given a base URL', () => {
     ['https://tokens.example/api/v3//token?key=hidden-value', 'https://tokens.example/api/v3'],
     ['https://tokens.example/api/token/refresh', 'https://tokens.example/api'],
     [new URL('https://tokens.example/token/refresh/#top'), 'https://tokens.example'],
-  ])('when it is %s, the address of a call, then a TypeError says what to write (F193)', (baseUrl, right) => {
+  ])('when it is %s, the address of a request, then a TypeError states what to write (F193)', (baseUrl, right) => {
     const error = refusedBase(baseUrl)
     expect(error).toBeInstanceOf(TypeError)
     expect(error.message).toBe(
@@ -105,7 +108,7 @@ describe('given a base URL', () => {
     'http://someone:pass-word@tokens.example',
     'ftp://someone:pass-word@tokens.example',
     new URL('https://someone:pass-word@tokens.example'),
-  ])('when it carries user or password, as %p, then it is refused and neither is shown (F130)', (baseUrl) => {
+  ])('when it has a user or password, as %p, then it is rejected and neither is shown (F130)', (baseUrl) => {
     const error = refusedBase(baseUrl)
     expect(error).toBeInstanceOf(TypeError)
     expect(error.message).toMatch(/^baseUrl must /)
@@ -123,7 +126,7 @@ describe('given a base URL', () => {
     'https://someone:pass-word spaced@tokens.exa mple',
     'https://someone:pass-word#hash@tokens.example',
     'https://someone:pass-word?query@tokens.example',
-  ])('when it carries a password and is no URL besides, as %p, then the password is not shown (F130)', (baseUrl) => {
+  ])('when it has a password and is not a URL either, as %p, then the password is not shown (F130)', (baseUrl) => {
     const error = refusedBase(baseUrl)
     expect(error).toBeInstanceOf(TypeError)
     expect(error.message).not.toContain('pass-word')
@@ -137,7 +140,7 @@ describe('given a base URL', () => {
     'https://tokens.exa mple/api?to=x@pass-word',
     'ftp://tokens.example/api?key=pass-word',
     new URL('http://tokens.example/api?key=pass-word#pass-word'),
-  ])('when %p is refused, then its query is not shown (F130)', (baseUrl) => {
+  ])('when %p is rejected, then its query is not shown (F130)', (baseUrl) => {
     const error = refusedBase(baseUrl)
     expect(error.message).toMatch(/^baseUrl must be /)
     expect(error.message).not.toContain('pass-word')
@@ -160,7 +163,7 @@ describe('given a base URL', () => {
     'HTTPS://tokens.example',
     'https://10.0.0.1:8443/api',
     'https://localhost',
-  ])('when it is %s, then it may carry credentials', (baseUrl) => {
+  ])('when it is %s, then it may receive credentials', (baseUrl) => {
     const source = clientCredentials({ ...client, baseUrl })
     expect(source.origin).toBe(new URL(baseUrl).origin)
     expect(clientCredentials({ ...client, baseUrl: new URL(baseUrl) }).origin).toBe(source.origin)
@@ -192,7 +195,7 @@ describe('given a base URL', () => {
     'http://xn--lcalhost-n2a',
   ].filter((baseUrl) => URL.canParse(baseUrl))
 
-  it.each(inTheClear)('when it is %s, then it is refused: credentials would travel in the clear', (baseUrl) => {
+  it.each(inTheClear)('when it is %s, then it is rejected: credentials would be sent unencrypted', (baseUrl) => {
     const error = refusedBase(baseUrl)
     expect(error).toBeInstanceOf(TypeError)
     expect(error.message).toMatch(/^baseUrl must be https, got .*http:.*; set allowInsecureHttp to send secrets/)
@@ -203,19 +206,19 @@ describe('given a base URL', () => {
     expect(source.origin).toBe(new URL(baseUrl).origin)
   })
 
-  it.each([false, undefined])('when allowInsecureHttp is %s, then plain http is refused', (allowInsecureHttp) => {
+  it.each([false, undefined])('when allowInsecureHttp is %s, then plain http is rejected', (allowInsecureHttp) => {
     expect(refusedBase('http://tokens.example', { allowInsecureHttp }).message).toMatch(/must be https/)
   })
 
   it.each(['true', 'false', 'no', 0, '', null, 1, {}])(
-    'when allowInsecureHttp is %p, which is no boolean, then a TypeError names it',
+    'when allowInsecureHttp is %p, which is not a boolean, then a TypeError names it',
     (allowInsecureHttp) => {
       for (const baseUrl of ['http://tokens.example', 'https://tokens.example'])
         expect(refusedBase(baseUrl, { allowInsecureHttp }).message).toMatch(/^allowInsecureHttp must be true or false/)
     },
   )
 
-  it('when allowInsecureHttp is true, then other schemes and passwords are rejected all the same', () => {
+  it('when allowInsecureHttp is true, then other schemes and passwords are rejected anyway', () => {
     const more = { allowInsecureHttp: true }
     expect(refusedBase('ftp://tokens.example', more).message).toMatch(/absolute http or https URL/)
     expect(refusedBase('http://u:p@tokens.example', more).message).toMatch(/must not carry a user or password/)
@@ -242,7 +245,7 @@ describe('given a transport', () => {
   it.each([
     ...['maxRedirects', 'fetchOptions', 'method', 'url', 'data', 'responseType', 'validateStatus', 'signal', 'auth'],
     ...['baseURL', 'params', 'transformRequest', 'beforeRedirect', 'transport', 'httpagent', '__proto__'],
-  ])('when it has a member %s, then a TypeError names the members that there are (F174)', (name) => {
+  ])('when it has a member %s, then a TypeError lists the members (F174)', (name) => {
     const transport = Object.defineProperty({}, name, { value: 'hidden-value', enumerable: true })
     const error = refusedBase('https://tokens.example', { transport })
     expect(error).toBeInstanceOf(TypeError)
@@ -252,7 +255,7 @@ describe('given a transport', () => {
     )
   })
 
-  it('when it has a timeout, then a TypeError says what limits a token request (F174)', () => {
+  it('when it has a timeout, then a TypeError names what limits a token request (F174)', () => {
     const error = refusedBase('https://tokens.example', { transport: { timeout: 5_000 } })
     expect(error).toBeInstanceOf(TypeError)
     expect(error.message).toBe(
@@ -261,7 +264,7 @@ describe('given a transport', () => {
   })
 
   it.each([5, null, [5], ['http', null], {}])(
-    'when its adapter is %p, then a TypeError says what it may be',
+    'when its adapter is %p, then a TypeError states what it may be',
     (adapter) => {
       const error = refusedBase('https://tokens.example', { transport: { adapter } })
       expect(error).toBeInstanceOf(TypeError)
@@ -276,7 +279,7 @@ describe('given a transport', () => {
   })
 
   it.each(['http', ['xhr', 'fetch'], () => Promise.reject(new Error('never'))])(
-    'when its adapter is %p, then it is taken',
+    'when its adapter is %p, then it is accepted',
     (adapter) => {
       expect(
         clientCredentials({ ...client, baseUrl: 'https://tokens.example', transport: { adapter } }).origin,
@@ -284,7 +287,7 @@ describe('given a transport', () => {
     },
   )
 
-  it.each([undefined, {}])('when it is %p, then the defaults serve', (transport) => {
+  it.each([undefined, {}])('when it is %p, then the defaults apply', (transport) => {
     expect(clientCredentials({ ...client, baseUrl: 'https://tokens.example', transport }).origin).toBeDefined()
   })
 })
@@ -292,7 +295,7 @@ describe('given a transport', () => {
 describe('given the id of a source', () => {
   const idOf = (more: object) => clientCredentials({ ...client, baseUrl: 'https://tokens.example/api', ...more }).id
 
-  it('when nothing differs but spelling, then it is the same', () => {
+  it('when only the spelling differs, then it is the same', () => {
     const same = idOf({})
     expect(same).not.toBe('')
     for (const baseUrl of [

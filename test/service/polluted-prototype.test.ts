@@ -8,7 +8,7 @@ withChildren()
 
 const forged = grantText({ access: '"forged-token"' })
 
-/** Members of `Object.prototype`, as source code. The program knows `evil` (a port), `forged` (an answer) and `stolen`. */
+/** Members of `Object.prototype`, as source code. The program has `evil` (a port), `forged` (a response) and `stolen`. */
 const MEMBERS = `
   class EvilAgent extends http.Agent {
     createConnection(options, done) {
@@ -93,8 +93,8 @@ const PROGRAM = `
   process.exit()
 `
 
-describe('given a prototype of all objects that somebody has polluted', () => {
-  it('when tokens are obtained, then credentials go to the service alone, and it alone answers (F163)', async () => {
+describe('given a polluted Object.prototype', () => {
+  it('when tokens are obtained, then credentials are sent to the service only, and only its responses count (F163)', async () => {
     const service = await serve((_, reply) => {
       const { length } = service.seen
       const now = Date.now() + length
@@ -120,13 +120,13 @@ describe('given a prototype of all objects that somebody has polluted', () => {
     expect([...calls]).toEqual(
       sent.map((attributes) => `POST /token/ ${JSON.stringify({ data: { type: 'auth-token', attributes } })}`),
     )
-    // Node's own fetch takes headers from the prototype, whoever calls it.
+    // Node's own fetch reads headers from the prototype, whoever calls it.
     const byHttp = service.seen.filter(({ headers }) => headers['sec-fetch-mode'] === undefined)
     expect(byHttp.filter(({ headers }) => 'x-evil' in headers || headers.authorization)).toEqual([])
   })
 
   it.each(['http', 'fetch'])(
-    'when the service cannot be reached through %s, then an answer that stands there is none (F163)',
+    'when the service cannot be reached through %s, then a response on the prototype does not count (F163)',
     async (adapter) => {
       const program = `
         Object.prototype.response = { status: 200, headers: {}, data: ${JSON.stringify(forged)} }
@@ -141,7 +141,7 @@ describe('given a prototype of all objects that somebody has polluted', () => {
     },
   )
 
-  it('when it allows plain http or waives the signature, then neither is done (F163)', async () => {
+  it('when the prototype allows plain http or waives the signature, then neither applies (F163)', async () => {
     const service = await serve((_, reply) => reply.end(unsignedText({}, Date.now())))
     const program = `
       Object.prototype.allowInsecureHttp = true

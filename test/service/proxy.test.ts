@@ -15,7 +15,7 @@ afterEach(() => {
   Object.assign(process.env, before)
 })
 
-/** A proxy that answers all requests, and all wishes for a tunnel, by itself. @returns its host and port */
+/** A proxy that responds to all requests and CONNECT requests itself. @returns its host and port */
 async function startProxy(status: number, body: string, type = 'text/html'): Promise<string> {
   const server = createServer((_, reply) => reply.writeHead(status, { 'Content-Type': type }).end(body))
   const length = Buffer.byteLength(body)
@@ -39,7 +39,7 @@ describe.each(Object.keys(sources))('given %s, and a proxy in the environment', 
     ['https_proxy', 'https://tokens.example'],
     ['ALL_PROXY', 'https://tokens.example'],
   ])(
-    'when nothing listens at the proxy of %s, then the error names proxy and variable, and no password (F225)',
+    'when there is no listener at the proxy of %s, then the error names the proxy and the variable, and no password (F225)',
     async (variable, origin) => {
       process.env[variable] = 'http://user:secret-of-nobody@127.0.0.1:1'
       const given = origin.replace('http://tokens.example', 'http://localhost:3')
@@ -52,14 +52,14 @@ describe.each(Object.keys(sources))('given %s, and a proxy in the environment', 
     },
   )
 
-  it('when the host of the proxy is not known, then the error names it (F225)', async () => {
+  it('when the host of the proxy is unknown, then the error names it (F225)', async () => {
     process.env.HTTPS_PROXY = 'no-such-proxy.invalid'
     const { message } = await failure('https://tokens.example')
     expect(message).toMatch(/\((ENOTFOUND|EAI_AGAIN)\) through the proxy no-such-proxy\.invalid:80 of HTTPS_PROXY: /)
   })
 
   it.each(['http://localhost:3', 'https://tokens.example'])(
-    'when the proxy returns 403 with a page in place of %s, then no credentials are rejected (F225)',
+    'when the proxy returns 403 with a page instead of %s, then no credentials are rejected (F225)',
     async (origin) => {
       const proxy = await startProxy(403, '<p>Blocked by policy</p>')
       process.env.HTTP_PROXY = process.env.HTTPS_PROXY = `http://${proxy}`
@@ -91,14 +91,14 @@ describe.each(Object.keys(sources))('given %s, and a proxy in the environment', 
     expect(error.message).toContain(`; the request went through the proxy ${proxy} of HTTP_PROXY`)
   })
 
-  it('when NO_PROXY has the host, or the proxy is switched off, then no proxy is named', async () => {
+  it('when NO_PROXY has the host, or the proxy is disabled, then no proxy is named', async () => {
     process.env.HTTP_PROXY = 'http://127.0.0.1:1'
     expect((await failure('http://localhost:3', { proxy: false })).message).not.toContain('proxy')
     process.env.NO_PROXY = 'localhost'
     expect((await failure('http://localhost:3')).message).not.toContain('proxy')
   })
 
-  it('when the proxy is that of the options, then the error names the option', async () => {
+  it('when the proxy comes from the options, then the error names the option', async () => {
     const { message } = await failure('https://tokens.example', { proxy: { host: '127.0.0.1', port: 1 } })
     expect(message).toContain('through the proxy 127.0.0.1:1 of transport.proxy: ')
   })

@@ -1,4 +1,4 @@
-/** What the endpoint and the document offer beyond an obtain of Variant A: the shapes of a refresh (section 4.3). */
+/** What the endpoint and the document have beyond an obtain of Variant A: the shapes of a refresh (section 4.3). */
 import { describe, expect, it } from '@jest/globals'
 import type { AxiosAdapter } from 'axios'
 import { TokenDocument, VARIANT_B } from '../../src/service/token-document.ts'
@@ -12,7 +12,7 @@ describe('given an endpoint and a refresh', () => {
   const refreshAt = (adapter: AxiosAdapter) =>
     new TokenEndpoint({ baseUrl: 'https://tokens.example/api', transport: { adapter } }, VARIANT_B)
 
-  it('when it is made, then it goes to the path of a refresh, and text, date and status come back', async () => {
+  it('when it is sent, then it uses the path of a refresh, and returns text, date and status', async () => {
     const urls: unknown[] = []
     const endpoint = refreshAt(async (config) => {
       urls.push(config.url)
@@ -26,7 +26,7 @@ describe('given an endpoint and a refresh', () => {
     expect(urls).toEqual(['https://tokens.example/api/token/refresh/'])
   })
 
-  it.each([400, 401, 403])('when it is answered with %i, then the refresh token was rejected', async (status) => {
+  it.each([400, 401, 403])('when the response is %i, then the refresh token was rejected', async (status) => {
     const endpoint = refreshAt(async (config) => response(config, '{"code":"2007"}', status))
     expect(await failureOf(endpoint.post('refresh', { refresh: 'r' }, context()))).toMatchObject({
       code: 'ERR_REFRESH_REJECTED',
@@ -41,14 +41,14 @@ describe('given an endpoint and a refresh', () => {
     [404, 'ERR_TOKEN_REQUEST', 'rejected'],
     [429, 'ERR_THROTTLED', 'deferred'],
     [503, 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'unknown-5xx'],
-  ])('when it is answered with %i, then the error is the same as for an obtain', async (status, code, outcome) => {
+  ])('when the response is %i, then the error is the same as for an obtain', async (status, code, outcome) => {
     const endpoint = refreshAt(async (config) => response(config, '', status))
     const error = await failureOf(endpoint.post('refresh', { refresh: 'r' }, context()))
     expect(error).toMatchObject({ code, outcome, status })
   })
 })
 
-describe('given an answer that may come without data around it', () => {
+describe('given a response that may lack the data wrapper', () => {
   const read = (text: string) =>
     new TokenDocument({ text, date: undefined, address: 'https://tokens.example', status: 200 }, 'wrapped-or-bare')
   const bare = '{"type":"auth-token","id":"7","attributes":{"access":"bare"}}'
@@ -63,7 +63,7 @@ describe('given an answer that may come without data around it', () => {
     expect(read(text).hasId).toBe(true)
   })
 
-  it('when data is there and of no use, then the bare members do not stand in for it (F66)', () => {
+  it('when data exists but is unusable, then the bare members do not replace it (F66)', () => {
     expect(thrownBy(() => read(bare.replace('{', '{"data":null,')))).toMatchObject({ code: 'ERR_TOKEN_RESPONSE' })
   })
 
@@ -72,7 +72,7 @@ describe('given an answer that may come without data around it', () => {
     ['an object without them', '{}', [undefined, undefined]],
     ['null', 'null', [undefined, undefined]],
     ['text', '"time"', [undefined, undefined]],
-    ['a list', '[]', [undefined, undefined]],
+    ['an array', '[]', [undefined, undefined]],
     ['an object whose prototype has them', '{"__proto__":{"time":"now","sign":"s"}}', [undefined, undefined]],
   ])('when its meta is %s, then own members are read', (_, meta, expected) => {
     const document = read(bare.replace('{', `{"meta":${meta},`))

@@ -78,7 +78,7 @@ describe.each(ADAPTERS)('given a service on loopback and the %s adapter', (adapt
   })
 
   it.each(['Content-Type', 'content-type', 'CONTENT-TYPE'])(
-    'when transport.headers name %s, then the media type of the specification stands',
+    'when transport.headers have %s, then the media type of the specification is kept',
     async (name) => {
       const { origin, seen } = await issuing()
       const headers = { [name]: 'text/plain', accept: 'text/html' }
@@ -148,7 +148,7 @@ describe.each(ADAPTERS)(
           axios.interceptors.response.use(use, use)
         },
       ],
-    ])('when it has set %s, then the token call is the same', async (_, change) => {
+    ])('when it has set %s, then the token request is the same', async (_, change) => {
       const { origin, seen } = await issuing()
       const source = sourceAt(origin, { adapter })
       await obtain(source)
@@ -161,7 +161,7 @@ describe.each(ADAPTERS)(
       expect(used).toEqual([])
     })
 
-    it('when it has set maxRedirects, then a redirect is not followed all the same', async () => {
+    it('when it has set maxRedirects, then a redirect is not followed anyway', async () => {
       axios.defaults.maxRedirects = 5
       const { origin, seen } = await serve((request, reply) => {
         reply.writeHead(request.url === '/token/' ? 307 : 200, { Location: '/elsewhere/' }).end(grantText())
@@ -173,7 +173,7 @@ describe.each(ADAPTERS)(
 )
 
 describe('given transport settings', () => {
-  it('when they name an agent, then the call goes through it', async () => {
+  it('when they have an agent, then the request goes through it', async () => {
     const { origin, seen } = await issuing()
     const httpAgent = new Agent()
     let connections = 0
@@ -186,7 +186,7 @@ describe('given transport settings', () => {
     expect([connections, seen.length]).toEqual([1, 1])
   })
 
-  it('when they name a lookup, then it finds the host', async () => {
+  it('when they have a lookup, then it resolves the host', async () => {
     const { origin, seen } = await issuing()
     const asked: string[] = []
     const lookup = async (hostname: string): Promise<[string, 4]> => {
@@ -199,7 +199,7 @@ describe('given transport settings', () => {
     expect(seen[0]!.headers.host).toBe(new URL(baseUrl).host)
   })
 
-  it('when they name a socket path, then the call goes there', async () => {
+  it('when they have a socket path, then the request is sent there', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'evergreen-'))
     const socketPath = join(folder, 'tokens.sock')
     const server = createServer((_, reply) => reply.end(grantText()))
@@ -213,7 +213,7 @@ describe('given transport settings', () => {
     }
   })
 
-  it('when they name no adapter, then the http adapter is used, and the settings of the user stay as they are', async () => {
+  it('when they have no adapter, then the http adapter is used, and the settings of the user stay unchanged', async () => {
     const { origin, seen } = await issuing()
     const transport = Object.freeze({ adapter: undefined, headers: Object.freeze({ 'X-Tenant': 'blue' }) })
     await obtain(clientCredentials({ baseUrl: origin, ...client, transport: transport as never }))
@@ -230,7 +230,7 @@ describe('given a proxy in the environment (F38)', () => {
       else process.env[name] = value
   })
 
-  it('when transport.proxy is false, then the credentials do not pass it', async () => {
+  it('when transport.proxy is false, then the credentials do not pass through it', async () => {
     const proxy = await issuing()
     const { origin, seen } = await issuing()
     process.env.HTTP_PROXY = proxy.origin
@@ -239,7 +239,7 @@ describe('given a proxy in the environment (F38)', () => {
     expect([proxy.seen.length, seen.length]).toEqual([0, 1])
   })
 
-  it('when transport.proxy names one, then the call passes that one', async () => {
+  it('when transport.proxy names one, then the request passes through that one', async () => {
     const proxy = await issuing()
     const { hostname, port } = new URL(proxy.origin)
     const transport = { proxy: { host: hostname, port: Number(port) } }
@@ -251,7 +251,7 @@ describe('given a proxy in the environment (F38)', () => {
 
 describe.each(ADAPTERS)('given a second origin, and the %s adapter', (adapter) => {
   it.each([300, 301, 302, 303, 304, 305, 307, 308])(
-    'when the service answers %i towards it, then not a byte reaches it (P14, F39, F40)',
+    'when the service redirects to it with %i, then not a byte reaches it (P14, F39, F40)',
     async (status) => {
       const elsewhere = await issuing()
       const { origin, seen } = await serve((_, reply) => {
@@ -270,7 +270,7 @@ describe.each(ADAPTERS)('given a second origin, and the %s adapter', (adapter) =
     expect(seen).toHaveLength(1)
   })
 
-  it('when a 200 carries a Location and a Refresh, then they mean nothing', async () => {
+  it('when a 200 has a Location and a Refresh, then they are ignored', async () => {
     const elsewhere = await issuing()
     const { origin } = await serve((_, reply) => {
       reply.writeHead(200, { Location: elsewhere.origin, Refresh: `0;url=${elsewhere.origin}` }).end(grantText())

@@ -29,7 +29,7 @@ describe('given a tag that was computed elsewhere', () => {
   it.each([
     ['login and password (specification)', '31d8dc9ea4f378db2d52bd4948494fdf0d51c1e0f4ffd3911ba9cc7a8ffd5757'],
     ['the digest of both (field notes)', 'd72a3637383f04374a3fd4509a52cc9ef738c3f68c0f1e25809cd55f2f398c73'],
-  ])('when its key is %s, then it is right', async (_, sign) => {
+  ])('when its key is %s, then it is valid', async (_, sign) => {
     expect(await accepts(sign)).toBe(true)
   })
 
@@ -49,13 +49,13 @@ describe('given a tag that was computed elsewhere', () => {
     ['none: a plain digest', digestOf(login + password + time + refresh)],
   ]
 
-  it('when its key, its message or its hash is another, then it is wrong (F89)', async () => {
+  it('when its key, its message or its hash is another, then it is invalid (F89)', async () => {
     const results = await Promise.all(wrong.map(([, bytes]) => accepts(bytes.toString('hex'))))
     expect(wrong.filter((_, n) => results[n])).toEqual([])
   })
 })
 
-describe('given a right tag under either key (F84)', () => {
+describe('given a valid tag under either key (F84)', () => {
   const special = withBothSigns()
   const other = tagUnder(digestOf(login + password), time + special.refresh)
   const spellings: [string, (bytes: Buffer) => string][] = [
@@ -68,7 +68,7 @@ describe('given a right tag under either key (F84)', () => {
     ['base64url with padding', (bytes) => `${bytes.toString('base64url')}=`],
   ]
 
-  it.each(spellings)('when it is %s, then it is right, with space around it or not', async (_, spell) => {
+  it.each(spellings)('when it is %s, then it is valid, with space around it or not', async (_, spell) => {
     for (const text of [spell(special.bytes), spell(other)])
       for (const sign of [text, ` ${text}`, `${text}\n`, `\t ${text} \r\n`])
         expect(await accepts(sign, { refresh: special.refresh })).toBe(true)
@@ -83,27 +83,27 @@ describe('given a right tag under either key (F84)', () => {
 
   it.each<[string, [string, unknown][]]>([
     [
-      'base64 that only a lenient decoder takes',
+      'base64 that only a lenient decoder accepts',
       [
         ['base64 of mixed alphabets', base64.replace('+', '-')],
         ['base64 with two paddings', `${base64}=`],
         ['base64 whose padding is escaped', base64.replace('=', '%3D')],
-        ['base64 with a last character that says more', `${base64.slice(0, 42)}${sloppy}=`],
+        ['base64 with surplus bits in its last character', `${base64.slice(0, 42)}${sloppy}=`],
         ['base64 without padding, with such a last character', `${base64.slice(0, 42)}${sloppy}`],
         ['base64url with such a last character', special.bytes.toString('base64url').slice(0, 42) + sloppy],
         ['base64 with a space in it', `${base64.slice(0, 20)} ${base64.slice(20)}`],
         ['base64 with a line break in it', `${base64.slice(0, 20)}\n${base64.slice(20)}`],
-        ['base64 with rubbish in it', `!!${base64}`],
+        ['base64 with invalid characters in it', `!!${base64}`],
         ['base64 of its hex', Buffer.from(hex).toString('base64')],
       ],
     ],
     [
-      'hex that only a lenient decoder takes',
+      'hex that only a lenient decoder accepts',
       [
         ['hex with 0x', `0x${hex}`],
         ['hex with colons', hex.replace(/..(?=.)/g, '$&:')],
         ['hex with a space in it', `${hex.slice(0, 32)} ${hex.slice(32)}`],
-        ['hex with one digit that is none', `${hex.slice(0, 63)}g`],
+        ['hex with one invalid digit', `${hex.slice(0, 63)}g`],
         ['hex in full-width digits', hex.replace(/\d/, (digit) => String.fromCharCode(0xff10 + Number(digit)))],
       ],
     ],
@@ -119,20 +119,20 @@ describe('given a right tag under either key (F84)', () => {
         ['its first 31 bytes in base64', special.bytes.subarray(0, 31).toString('base64')],
         ['33 bytes in base64', Buffer.concat([special.bytes, Buffer.alloc(1)]).toString('base64')],
         ['its bytes as characters', special.bytes.toString('latin1')],
-        ['itself with sha256= before it', `sha256=${hex}`],
-        ['itself twice', hex + hex],
-        ['a megabyte of it', hex.repeat(16_384)],
-        ['a megabyte of space and it', `${' '.repeat(1_000_000)}${hex.slice(1)}`],
+        ['the tag with sha256= before it', `sha256=${hex}`],
+        ['the tag twice', hex + hex],
+        ['a megabyte of the tag', hex.repeat(16_384)],
+        ['a megabyte of space and the tag', `${' '.repeat(1_000_000)}${hex.slice(1)}`],
         ['empty', ''],
         ['blank', '  '],
         ['zeros', '0'.repeat(64)],
       ],
     ],
     [
-      'no text',
+      'not a string',
       [
         ['a number', 5],
-        ['a list with it', [hex]],
+        ['an array with it', [hex]],
         ['an object', { toString: () => hex }],
         ['bytes', special.bytes],
         ['true', true],
@@ -140,14 +140,14 @@ describe('given a right tag under either key (F84)', () => {
         ['missing', undefined],
       ],
     ],
-  ])('when it is %s, then it is refused (F84, F85)', async (_, signs) => {
+  ])('when it is %s, then it is rejected (F84, F85)', async (_, signs) => {
     const results = await Promise.all(signs.map(([, sign]) => accepts(sign, { refresh: special.refresh })))
     expect(signs.filter((__, n) => results[n])).toEqual([])
   })
 })
 
-describe('given a right answer and one bit that flips (P23, F83, F86)', () => {
-  /** Every text that differs in one bit: a bit of its bytes if the result is UTF-8, otherwise a bit of a character. */
+describe('given a valid response and one flipped bit (P23, F83, F86)', () => {
+  /** Every string that differs in one bit: a bit of its bytes if the result is UTF-8, otherwise a bit of a character. */
   function* flipped(text: string): Generator<string> {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
     for (let bit = 0; bit < Buffer.byteLength(text) * 8; bit += 1) {
@@ -170,7 +170,7 @@ describe('given a right answer and one bit that flips (P23, F83, F86)', () => {
     ['refresh', refresh],
     ['login', secrets.login],
     ['password', secrets.password],
-  ])('when it is in %s, then the tag is wrong', async (name, text) => {
+  ])('when it is in %s, then the tag is invalid', async (name, text) => {
     const texts = [...flipped(text)]
     expect(await accepts(sign, secrets)).toBe(true)
     expect(texts).toHaveLength(Buffer.byteLength(text) * 8)
@@ -182,7 +182,7 @@ describe('given a right answer and one bit that flips (P23, F83, F86)', () => {
   it.each([
     ['login and password', tag],
     ['the digest of both', tagUnder(digestOf(login + password))],
-  ])('when it is in the tag under %s, then that is wrong', async (_, right) => {
+  ])('when it is in the tag under %s, then that is invalid', async (_, right) => {
     const wrong = Array.from({ length: 256 }, (__, bit) => {
       const bytes = Buffer.from(right)
       bytes[bit >> 3]! ^= 1 << (bit & 7)
@@ -197,7 +197,7 @@ describe('given a right answer and one bit that flips (P23, F83, F86)', () => {
 })
 
 describe('given login and password of all kinds (F90)', () => {
-  it('when they hold anything that is text, then they are used as they are, in UTF-8', async () => {
+  it('when they are any strings, then they are used unchanged, in UTF-8', async () => {
     const kinds: [name: string, login: string, password: string][] = [
       ['an umlaut', 'käy', 'sécret'],
       ['emoji', '🗝️', '🔒👩‍💻'],
@@ -215,7 +215,7 @@ describe('given login and password of all kinds (F90)', () => {
     }
   })
 
-  it('when two of them only look alike, then one does not stand for the other', async () => {
+  it('when two of them only look alike, then they are not interchangeable', async () => {
     const alike: [name: string, one: string, other: string][] = [
       ['composed and decomposed', 'é', 'e\u0301'],
       ['a compatible character', 'ﬁ', 'fi'],
@@ -235,7 +235,7 @@ describe('given login and password of all kinds (F90)', () => {
 })
 
 describe('given characters that move from time to refresh (F88)', () => {
-  it('when they do, then the tag is as right as before: the shape of time is for others to check', async () => {
+  it('when they do, then the tag is still valid: other code checks the form of time', async () => {
     expect(await accepts(tag.toString('hex'), { time: time.slice(0, -1), refresh: `Z${refresh}` })).toBe(true)
   })
 })

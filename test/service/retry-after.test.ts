@@ -19,7 +19,7 @@ describe('given an HTTP-date', () => {
     expect(parseHttpDate(text)).toBe(AT)
   })
 
-  it('when the process lives in another time zone, then it is the same instant', () => {
+  it('when the process runs in another time zone, then it is the same instant', () => {
     const texts = FORMS.map(([, text]) => text)
     for (const there of readElsewhere('wire/http-date', 'parseHttpDate', texts)) expect(there).toEqual([AT, AT, AT])
   })
@@ -52,8 +52,8 @@ describe('given an HTTP-date', () => {
     ['29 February of a common year', 'Sun, 29 Feb 2026 08:49:37 GMT'],
     ['29 February 1900', 'Thu, 29 Feb 1900 08:49:37 GMT'],
     ['31 April', 'Fri, 31 Apr 2026 08:49:37 GMT'],
-    ['31 April, as RFC 850 has it', 'Friday, 31-Apr-26 08:49:37 GMT'],
-    ['31 April, as asctime has it', 'Fri Apr 31 08:49:37 2026'],
+    ['31 April, in the form of RFC 850', 'Friday, 31-Apr-26 08:49:37 GMT'],
+    ['31 April, in the form of asctime', 'Fri Apr 31 08:49:37 2026'],
     ['day 0', 'Sun, 00 Nov 2026 08:49:37 GMT'],
     ['day 32', 'Sun, 32 Dec 2026 08:49:37 GMT'],
     ['hour 24', 'Sun, 06 Nov 1994 24:00:00 GMT'],
@@ -61,8 +61,8 @@ describe('given an HTTP-date', () => {
     ['minute 60', 'Sun, 06 Nov 1994 08:60:00 GMT'],
     ['second 61', 'Sun, 06 Nov 1994 08:49:61 GMT'],
     ['second 99', 'Sunday, 06-Nov-94 08:49:99 GMT'],
-    ['second 61, as asctime has it', 'Sun Nov  6 08:49:61 1994'],
-    ['a month nobody has', 'Sun, 06 Foo 1994 08:49:37 GMT'],
+    ['second 61, in the form of asctime', 'Sun Nov  6 08:49:61 1994'],
+    ['an unknown month', 'Sun, 06 Foo 1994 08:49:37 GMT'],
     ['a month in capitals', 'Sun, 06 NOV 1994 08:49:37 GMT'],
     ['a month in full', 'Sun, 06 November 1994 08:49:37 GMT'],
     ['a day of one digit', 'Sun, 6 Nov 1994 08:49:37 GMT'],
@@ -78,14 +78,14 @@ describe('given an HTTP-date', () => {
     ['an offset', 'Sun, 06 Nov 1994 08:49:37 +0000'],
     ['an offset after GMT', 'Sun, 06 Nov 1994 08:49:37 GMT+0100'],
     ['the zone of Los Angeles', 'Sun, 06 Nov 1994 08:49:37 PST'],
-    ['gmt in small letters', 'Sun, 06 Nov 1994 08:49:37 gmt'],
+    ['lower-case gmt', 'Sun, 06 Nov 1994 08:49:37 gmt'],
     ['asctime with a zone', 'Sun Nov  6 08:49:37 1994 GMT'],
     ['asctime with one space', 'Sun Nov 6 08:49:37 1994'],
     ['two spaces', 'Sun,  06 Nov 1994 08:49:37 GMT'],
     ['tabs', 'Sun,\t06 Nov 1994 08:49:37 GMT'],
-    ['a space before', ' Sun, 06 Nov 1994 08:49:37 GMT'],
-    ['a space after', 'Sun, 06 Nov 1994 08:49:37 GMT '],
-    ['a line break after', 'Sun, 06 Nov 1994 08:49:37 GMT\n'],
+    ['a leading space', ' Sun, 06 Nov 1994 08:49:37 GMT'],
+    ['a trailing space', 'Sun, 06 Nov 1994 08:49:37 GMT '],
+    ['a trailing line break', 'Sun, 06 Nov 1994 08:49:37 GMT\n'],
     ['a comment', 'Sun, 06 Nov 1994 08:49:37 GMT (now)'],
     ['two dates', 'Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT'],
     ['ISO 8601', '1994-11-06T08:49:37Z'],
@@ -95,7 +95,7 @@ describe('given an HTTP-date', () => {
     ['blanks', '   '],
     ['GMT', 'GMT'],
     ['words', 'tomorrow'],
-  ])('when it has %s, then it is none', (_, text) => {
+  ])('when it has %s, then it is not a date', (_, text) => {
     expect(parseHttpDate(text)).toBeUndefined()
   })
 
@@ -105,14 +105,14 @@ describe('given an HTTP-date', () => {
     'Sun, 06 Nov 0999 08:49:37 GMT',
     'Sun Nov  6 08:49:37 0094',
     'Sun Nov  6 08:49:37 0999',
-  ])('when it is %s, whose year lies below 1000, then it is none (F175)', (text) => {
+  ])('when it is %s, with a year below 1000, then it is not a date (F175)', (text) => {
     expect(parseHttpDate(text)).toBeUndefined()
     expect(parseRetryAfter(text, undefined, AT)).toBeUndefined()
     expect(parseRetryAfter(utc(AT + 60_000), text, AT)).toBe(60_000)
   })
 
   it.each(['Nox', 'Mai', 'Okt', 'jan', 'JAN', 'GMT', 'Sun', 'Now'])(
-    'when its month is %s, which does not exist, then it is none, whatever the engine makes of it (F175)',
+    'when its month is %s, which does not exist, then it is not a date, whatever the engine makes of it (F175)',
     (month) => {
       jest.spyOn(Date, 'parse').mockReturnValue(AT)
       const texts = [`Sun, 06 ${month} 1994 08:49:37 GMT`, `Sunday, 06-${month}-94 08:49:37 GMT`]
@@ -148,21 +148,21 @@ describe('given an HTTP-date', () => {
   )
 
   it.each(['Xyz, 06 Nov 1994 08:49:37 GMT', 'Someday, 06-Nov-94 08:49:37 GMT', 'Xyz Nov  6 08:49:37 1994'])(
-    'when it is %s, whose weekday nobody knows, then it is none',
+    'when it is %s, with an unknown weekday, then it is not a date',
     (text) => {
       expect(parseHttpDate(text)).toBeUndefined()
     },
   )
 
   it.each([undefined, null, 0, AT, NaN, true, new Date(AT), ['Sun, 06 Nov 1994 08:49:37 GMT'], {}, Symbol('s')])(
-    'when it is %p, which is no text, then it is none',
+    'when it is %p, which is not a string, then it is not a date',
     (value) => {
       expect(parseHttpDate(value)).toBeUndefined()
     },
   )
 })
 
-describe('given Retry-After in seconds, or in what looks like it (F47, P7)', () => {
+describe('given Retry-After in seconds, or in a similar form (F47, P7)', () => {
   const read = (value: unknown) => parseRetryAfter(value, undefined, AT)
 
   it.each([
@@ -172,12 +172,12 @@ describe('given Retry-After in seconds, or in what looks like it (F47, P7)', () 
     ['00120', 120_000],
     ['300', 300_000],
     ['1000000000', 1e12],
-  ])('when it is %s, then %d ms are asked for (F44, F45)', (text, ms) => {
+  ])('when it is %s, then the pause is %d ms (F44, F45)', (text, ms) => {
     expect(read(text)).toBe(ms)
   })
 
   it.each(['9'.repeat(20), '9'.repeat(309), '9'.repeat(400)])(
-    'when it is %s, then a very long time is asked for, not a short one (F45)',
+    'when it is %s, then the pause is very long, not short (F45)',
     (text) => {
       expect(read(text)).toBeGreaterThan(1e20)
     },
@@ -192,13 +192,13 @@ describe('given Retry-After in seconds, or in what looks like it (F47, P7)', () 
   })
 
   it.each([undefined, null, 0, 5, 120, NaN, true, false, {}, [], ['5'], ['5', '6'], 5n, Symbol('5'), new String('5')])(
-    'when it is %p, which is no text, then it is ignored',
+    'when it is %p, which is not a string, then it is ignored',
     (value) => {
       expect(read(value)).toBeUndefined()
     },
   )
 
-  it('when the Date of the response is far off, then seconds do not care (F48)', () => {
+  it('when the Date of the response is far off, then seconds are not affected (F48)', () => {
     for (const date of [undefined, 'Sun, 06 Nov 2094 08:49:37 GMT', 'garbage']) {
       expect(parseRetryAfter('7', date, AT)).toBe(7_000)
       expect(parseRetryAfter('7', date, 0)).toBe(7_000)
@@ -234,7 +234,7 @@ describe('given Retry-After as a date', () => {
     expect(parseRetryAfter('Sun Nov  6 08:50:37 1994', 'Sunday, 06-Nov-94 08:49:37 GMT', 0)).toBe(60_000)
   })
 
-  it('when it is in 9999, then a very long time is asked for (F45)', () => {
+  it('when it is in 9999, then the pause is very long (F45)', () => {
     expect(parseRetryAfter('Fri, 31 Dec 9999 23:59:59 GMT', utc(AT), 0)).toBeGreaterThan(1e14)
   })
 
@@ -243,12 +243,12 @@ describe('given Retry-After as a date', () => {
     utc(AT).toLowerCase(),
     `${utc(AT)}, ${utc(AT)}`,
     new Date(AT).toISOString(),
-  ])('when it is %s, which is no HTTP-date, then it is ignored', (text) => {
+  ])('when it is %s, which is not an HTTP-date, then it is ignored', (text) => {
     expect(parseRetryAfter(text, utc(AT), AT)).toBeUndefined()
   })
 })
 
-describe('given text that is almost right', () => {
+describe('given a string that is almost valid', () => {
   const { happens, oneOf, whole } = dice(1)
   const LETTERS = Array.from('0123456789 ,:-+.GMTUCZSunNovFeb\t\n\0e٣é')
 
@@ -276,7 +276,7 @@ describe('given text that is almost right', () => {
     Array.from({ length: 1_000 }, () => mutated(happens(0.5) ? seed : mutated(seed))),
   )
 
-  it('when it is read as Retry-After, then nothing but a time from now comes out', () => {
+  it('when it is read as Retry-After, then the result is a time from now, or nothing', () => {
     for (const text of texts) {
       const ms = parseRetryAfter(text, undefined, AT)
       if (ms === undefined) continue
@@ -285,12 +285,12 @@ describe('given text that is almost right', () => {
     }
   })
 
-  it('when it is read as an HTTP-date, then what comes out is what stands in it', () => {
+  it('when it is read as an HTTP-date, then the result is the date in it', () => {
     let read = 0
     for (const text of texts) {
       const at = parseHttpDate(text)
       if (at === undefined) {
-        // A date as the platform writes it must be understood.
+        // A date in the form of the platform must be understood.
         const platform = Date.parse(text)
         if (platform < Date.UTC(10_000, 0)) expect(new Date(platform).toUTCString()).not.toBe(text)
         continue

@@ -14,7 +14,7 @@ const BASE_URL = 'https://tokens.example/api'
 const theft = { evidence: 'unexplained', severity: 'high' }
 const rotation = { evidence: 'credentials-changed', severity: 'medium' }
 
-/** The service before the password was changed, and after it: that one knows no refresh token of the old password. */
+/** The service before the password was changed, and after it: the new one has no refresh token of the old password. */
 let before: SimulatedService
 let after: SimulatedService
 let current: SimulatedService
@@ -43,7 +43,7 @@ function start(store?: TokenStore) {
   return { tokens, told: listen(tokens) }
 }
 
-/** Somebody else uses the refresh token. */
+/** An attacker uses the refresh token. */
 async function steal(refreshToken: string) {
   const body = JSON.stringify({ data: { type: 'auth-token', attributes: { refresh: refreshToken } } })
   const headers = { 'Content-Type': 'application/vnd.api+json', Accept: 'application/vnd.api+json' }
@@ -55,7 +55,7 @@ const stored = (register: MemoryRegister) => [...register.values.values()].map((
 const refreshTokenIn = (register: MemoryRegister) => /refreshToken\\":\\"([^"\\]+)/.exec(stored(register))![1]!
 
 describe('given a credentials function of Variant B', () => {
-  it('F306: when the password changes and then a refresh token is stolen, both in one night, then only the theft is one', async () => {
+  it('F306: when the password changes and then a refresh token is stolen, both in one night, then only the theft is reported as one', async () => {
     const register = new MemoryRegister()
     const { tokens, told } = start(sharedStore(register))
     await tokens.getAccessToken()
@@ -72,7 +72,7 @@ describe('given a credentials function of Variant B', () => {
     expect(told.renewalFailed).toEqual([])
   })
 
-  it('F306: when the process that finds out has adopted the token set from the store, then it knows, too; the store holds 16 bits of a hash', async () => {
+  it('F306: when the process that finds out has adopted the token set from the store, then it has the verdict too; the store holds 16 bits of a hash', async () => {
     const register = new MemoryRegister()
     const one = start(sharedStore(register))
     await one.tokens.getAccessToken()
@@ -87,7 +87,7 @@ describe('given a credentials function of Variant B', () => {
     expect(other.told.suspicious).toMatchObject([rotation])
   })
 
-  it('F306: when the new password is rejected, too, then the verdict says so', async () => {
+  it('F306: when the new password is rejected too, then the verdict includes it', async () => {
     const { tokens, told } = start()
     await tokens.getAccessToken()
     current = after
@@ -97,7 +97,7 @@ describe('given a credentials function of Variant B', () => {
     expect(told.suspicionSettled).toMatchObject([{ verdict: 'account-rejected' }])
   })
 
-  it('F306: when the function fails after the rejection, or gives the old password, then the rejection is theft', async () => {
+  it('F306: when the function fails after the rejection, or returns the old password, then the rejection is theft', async () => {
     for (const next of [() => Promise.reject(new Error('vault is sealed')), () => ({ ...before.login })]) {
       current = before
       secret = () => ({ ...current.login })
@@ -112,7 +112,7 @@ describe('given a credentials function of Variant B', () => {
 })
 
 describe('given a credentials function that hangs after a rejection', () => {
-  it('F306: when two seconds have passed, then the rejection is reported all the same', async () => {
+  it('F306: when two seconds have passed, then the rejection is reported anyway', async () => {
     const clock = manualClock()
     const tokens = managerOf(
       loginPassword({ baseUrl: BASE_URL, account: 'bakery', credentials: () => secret(), transport: { adapter } }),
@@ -135,7 +135,7 @@ describe('given a credentials function that hangs after a rejection', () => {
   })
 })
 
-describe('given a source of one’s own that says its credentials', () => {
+describe('given a custom source that states its credentials', () => {
   const secrets: string[] = []
   class OwnSource extends ScriptedSource {
     override async obtain(context: Parameters<ScriptedSource['obtain']>[0]) {
@@ -144,7 +144,7 @@ describe('given a source of one’s own that says its credentials', () => {
     }
   }
 
-  it('F306: when it says nothing at the rejection, then nothing is known of a change', async () => {
+  it('F306: when it states none at the rejection, then a change is unknown', async () => {
     secrets.splice(0, 1, 'first')
     const source = new OwnSource({ pairs: true })
     const { tokens, told } = manage(source)

@@ -9,7 +9,7 @@ import { failureOf, grantText, misuse, obtain, response } from './world.ts'
 const ID = 'canary-id-7f3a9c'
 const SECRET = 'canary-secret-5be12d'
 const TOKEN = 'canary-token-c08e41'
-/** Marks the rest of answers, requests and errors. */
+/** Marks the rest of responses, requests and errors. */
 const BODY = 'canary-body-93d7aa'
 
 const marked = { baseUrl: 'https://tokens.example/api', clientId: ID, clientSecret: SECRET }
@@ -20,7 +20,7 @@ async function expectSilent(adapter: AxiosAdapter, signal?: AbortSignal): Promis
   expect(logged(error)).not.toMatch(CANARY)
 }
 
-/** The usual answer, with the marked token. */
+/** The usual response, with the marked token. */
 const issued = (attributes: Record<string, string | undefined> = {}) =>
   grantText({ access: `"${TOKEN}"`, ...attributes })
 
@@ -37,10 +37,10 @@ afterAll(() => {
   nock.restore()
 })
 
-describe('given marked credentials and answers that quote what was sent (P15)', () => {
+describe('given marked credentials and responses that quote the request (P15)', () => {
   const statuses = [300, 302, 307, 400, 401, 403, 404, 405, 408, 410, 415, 425, 429, 500, 502, 503, 504, 599, 600]
 
-  it.each(statuses)('when a %i quotes the whole request, then nothing of it is in the error', async (status) => {
+  it.each(statuses)('when a %i quotes the whole request, then none of it is in the error', async (status) => {
     await expectSilent(async (config) => {
       const quoted = `${String(config.data)} ${JSON.stringify(config.headers)} ${BODY}`
       const location = `https://elsewhere.example/${ID}?secret=${SECRET}#${TOKEN}`
@@ -53,40 +53,40 @@ describe('given marked credentials and answers that quote what was sent (P15)', 
     ['the code, as a sentence', { code: `no client ${ID}` }],
     ['the name of a member', { [ID]: SECRET, errors: { [SECRET]: ID } }],
     ['the pointer of the source', { errors: [{ source: { pointer: `/data/${SECRET}`, parameter: ID } }] }],
-  ])('when an error document quotes them in %s, then nothing of it is in the error', async (_, document) => {
+  ])('when an error document quotes them in %s, then none of it is in the error', async (_, document) => {
     await expectSilent(async (config) => response(config, JSON.stringify(document), 400))
   })
 
   it.each([
     ['id', ID],
     ['secret', SECRET],
-  ])('when an error document gives the %s as its code, then it is not taken for one', async (_, code) => {
+  ])('when an error document has the %s as its code, then it does not count as a code', async (_, code) => {
     await expectSilent(async (config) => response(config, JSON.stringify({ errors: [{ code }] }), 400))
   })
 })
 
-describe('given marked credentials and a 200 that cannot be used (P15)', () => {
+describe('given marked credentials and an unusable 200 (P15)', () => {
   it.each<[string, unknown]>([
     ['half a document', issued().slice(0, -3)],
     ['a document with a mark where JSON breaks', issued().replace('"data"', BODY)],
-    ['no UTF-8', Buffer.concat([Buffer.from(issued()), Buffer.from([0xff])])],
-    ['too much', issued().padEnd(70_000)],
+    ['invalid UTF-8', Buffer.concat([Buffer.from(issued()), Buffer.from([0xff])])],
+    ['an oversized document', issued().padEnd(70_000)],
     ['another type', issued().replace('auth-token', BODY)],
     ['no lifetime', issued({ expires_in: `"${BODY}"` })],
-    ['another kind of token', issued({ token_type: `"${BODY}"` })],
+    ['another token type', issued({ token_type: `"${BODY}"` })],
     ['a token that cannot be sent', issued({ access: `"${TOKEN} ${BODY}"` })],
     ['a token with a line break', issued({ access: `"${TOKEN}\\r\\n${BODY}"` })],
-    ['a token in a list', issued({ access: `["${TOKEN}"]` })],
+    ['a token in an array', issued({ access: `["${TOKEN}"]` })],
     ['Variant B', issued({ expires_in: undefined, access_expired_at: `"${BODY}"`, refresh: `"${BODY}"` })],
     ['errors', `{"errors":[{"detail":"${BODY}"}],"note":"${SECRET}"}`],
     ['text', JSON.stringify(TOKEN)],
     ['keys that are marks', `{"${TOKEN}":{"${SECRET}":1}}`],
     ['an object', { data: { type: BODY, attributes: { access: TOKEN } } }],
-  ])('when it is %s, then nothing of it is in the error', async (_, body) => {
+  ])('when it is %s, then none of it is in the error', async (_, body) => {
     await expectSilent(async (config) => response(config, body))
   })
 
-  it('when odd answers are reported, then the reports show nothing of them', async () => {
+  it('when unexpected responses are reported, then the reports show nothing of them', async () => {
     const text = issued({ expires_in: '"60"', token_type: undefined }).replace('"id":"7"', `"id":["${BODY}"]`)
     const { grant, reports } = await obtain(behind(async (config) => response(config, text)))
     expect(grant.accessToken).toBe(TOKEN)
@@ -95,7 +95,7 @@ describe('given marked credentials and a 200 that cannot be used (P15)', () => {
   })
 })
 
-describe('given marked credentials and a call that fails (P15, F128)', () => {
+describe('given marked credentials and a request that fails (P15, F128)', () => {
   it.each<[string, AxiosAdapter]>([
     [
       'an axios error with its request',
@@ -104,7 +104,7 @@ describe('given marked credentials and a call that fails (P15, F128)', () => {
       },
     ],
     [
-      'an axios error with an answer',
+      'an axios error with a response',
       async (config) => {
         throw new AxiosError(
           BODY,
@@ -162,11 +162,11 @@ describe('given marked credentials and a call that fails (P15, F128)', () => {
           })(),
         ),
     ],
-  ])('when it throws %s, then nothing of it is in the error', async (_, adapter) => {
+  ])('when it throws %s, then none of it is in the error', async (_, adapter) => {
     await expectSilent(adapter)
   })
 
-  it('when it is aborted for a reason that tells them, then nothing of it is in the error', async () => {
+  it('when it is aborted with a reason that contains them, then none of it is in the error', async () => {
     const controller = new AbortController()
     const waiting: AxiosAdapter = (config) =>
       new Promise((_, reject) => {
@@ -178,7 +178,7 @@ describe('given marked credentials and a call that fails (P15, F128)', () => {
   })
 
   it.each(['http', 'fetch'])(
-    'when nock knows no such call over %s, then nothing of it is in the error',
+    'when nock has no such request over %s, then none of it is in the error',
     async (adapter) => {
       nock('https://tokens.example').post('/elsewhere', BODY).reply(200)
       const error = await failureOf(obtain(clientCredentials({ ...marked, transport: { adapter } })))
@@ -188,7 +188,7 @@ describe('given marked credentials and a call that fails (P15, F128)', () => {
   )
 
   it.each(['http', 'fetch'])(
-    'when nock breaks the call over %s, then nothing of it is in the error',
+    'when nock breaks the request over %s, then none of it is in the error',
     async (adapter) => {
       const broken = Object.assign(new Error(`${SECRET} ${BODY}`), { code: 'ECONNRESET' })
       nock('https://tokens.example').post('/api/token/').replyWithError(broken)
@@ -197,7 +197,7 @@ describe('given marked credentials and a call that fails (P15, F128)', () => {
     },
   )
 
-  it('when transport carries secrets of its own, then they are not in the error', async () => {
+  it('when transport has secrets of its own, then they are not in the error', async () => {
     const transport = {
       headers: { 'X-Proxy-Key': BODY },
       proxy: { host: '127.0.0.1', port: 1, auth: { username: ID, password: BODY } },
@@ -206,7 +206,7 @@ describe('given marked credentials and a call that fails (P15, F128)', () => {
     expect(logged(error)).not.toMatch(CANARY)
   })
 
-  it('when the address carries a query, then it is not in the error (F130)', async () => {
+  it('when the address has a query, then it is not in the error (F130)', async () => {
     const baseUrl = `https://tokens.example/api?key=${BODY}`
     const adapter: AxiosAdapter = async (config) => response(config, '', 404)
     const error = await failureOf(obtain(clientCredentials({ ...marked, baseUrl, transport: { adapter } })))
@@ -231,19 +231,19 @@ describe('given marked credentials from a function (P15)', () => {
         throw { clientId: ID, clientSecret: SECRET } as unknown as Error
       },
     ],
-    ['an error that holds them', () => Promise.reject(Object.assign(new Error('sealed'), { last: SECRET }))],
+    ['an error that contains them', () => Promise.reject(Object.assign(new Error('sealed'), { last: SECRET }))],
     [
-      'text that is thrown',
+      'a thrown string',
       () => {
         throw SECRET as unknown as Error
       },
     ],
-  ])('when it gives %s, then nothing of it is in the error', async (_, credentials) => {
+  ])('when it returns %s, then none of it is in the error', async (_, credentials) => {
     expect(logged(await failureOf(obtain(provided(credentials))))).not.toMatch(CANARY)
   })
 })
 
-describe('given marked credentials and options that are wrong (P15)', () => {
+describe('given marked credentials and invalid options (P15)', () => {
   it.each<[string, object]>([
     ['an unusable id', { clientId: `${ID}\0` }],
     ['an unusable secret', { clientSecret: `${SECRET}\ud800` }],

@@ -9,10 +9,10 @@ const time = parseTimestamp(TIME)!
 const DATE = 'Sat, 01 Jun 2030 13:00:00 GMT'
 const dated = Date.UTC(2030, 5, 1, 13)
 
-/** An answer to a request that is sent now. */
+/** A response to a request that is sent now. */
 const seen = (clock: ManualClock, time: Timestamp, refresh = 'refresh-1') => ({ time, refresh, sent: momentOf(clock) })
 
-/** A service clock. A request that was sent at the start has set it, unless `isSet` is false. */
+/** A service clock. A request sent at the start has set it, unless `isSet` is false. */
 function started({ isSet = true } = {}) {
   const clock = manualClock()
   const serviceClock = new ServiceClock()
@@ -22,7 +22,7 @@ function started({ isSet = true } = {}) {
 
 describe('given a service clock that meta.time has set', () => {
   it.each([0, 1, 30 * SECOND, 86_400 * SECOND])(
-    'when %d ms pass, then it has gone on as long, whatever Date says (F15)',
+    'when %d ms pass, then it has advanced as much, whatever Date says (F15)',
     async (ms) => {
       const { clock, at } = started()
       await clock.advance(ms)
@@ -41,7 +41,7 @@ describe('given a service clock that meta.time has set', () => {
   )
 
   it.each([-86_400_000, -2_001, 2_001, 86_400_000])(
-    'when the wall clock jumps by %d ms, then Date counts, its next second; without one it goes on (F14)',
+    'when the wall clock jumps by %d ms, then Date counts, rounded up to its next second; without one the clock advances (F14)',
     async (ms) => {
       const { clock, at } = started()
       await clock.advance(10 * SECOND)
@@ -51,7 +51,7 @@ describe('given a service clock that meta.time has set', () => {
     },
   )
 
-  it('when the wall clock creeps away by steps that add up, then they count as one jump', async () => {
+  it('when the wall clock drifts in steps that add up, then they count as one jump', async () => {
     const { clock, at } = started()
     clock.stepWall(1_500)
     expect(at(DATE)).toBe(time.at)
@@ -75,27 +75,27 @@ describe('given a service clock that meta.time has set', () => {
     ['2030-06-01T12:00:00.000500Z', 'refresh-2', 'newer'],
     ['2030-06-01T12:00:00.000500Z', 'refresh-1', 'old'],
     ['2030-06-01T12:00:00.000499999Z', 'refresh-2', 'old'],
-  ])('when it judges an answer of %s with %s, then that is %s (F79)', (text, refresh, age) => {
+  ])('when it judges a response of %s with %s, then the result is %s (F79)', (text, refresh, age) => {
     const { clock, serviceClock } = started()
     expect(serviceClock.judge(seen(clock, parseTimestamp(text)!, refresh))).toBe(age)
   })
 
-  it('when it forgets, then it knows nothing but Date, and that the service writes zones (F230)', () => {
+  it('when it is reset, then it only uses Date, and has no zone of the service (F230)', () => {
     const { clock, serviceClock, at } = started()
     serviceClock.forget()
     expect([at(), at(DATE), serviceClock.zoneWasSeen]).toEqual([undefined, dated + SECOND, true])
     expect(serviceClock.judge(seen(clock, parseTimestamp('1999-01-01T00:00:00Z')!))).toBe('newer')
   })
 
-  it('when no answer had a zone, then it has seen none (F230)', () => {
+  it('when no response had a zone, then it has seen none (F230)', () => {
     const { clock, serviceClock } = started({ isSet: false })
     serviceClock.set(seen(clock, parseTimestamp('2030-06-01 12:00:00')!))
     expect(serviceClock.zoneWasSeen).toBe(false)
   })
 })
 
-describe('given two answers in a row whose meta.time lies before the last one (F165, F232)', () => {
-  /** @returns Whether they show that the service has put its clock back. All in ms. */
+describe('given two responses in a row whose meta.time is before the last one (F165, F232)', () => {
+  /** @returns Whether they show that the service has set its clock back. All in ms. */
   function areSetBack({ there, here, wallAhead = 0 }: { there: number; here: number; wallAhead?: number }): boolean {
     const at = (ms: number) => parseTimestamp(new Date(NOW + ms).toISOString())!
     const sent = (ms: number) => ({ wall: NOW + wallAhead + ms, monotonic: ms })
@@ -114,7 +114,7 @@ describe('given two answers in a row whose meta.time lies before the last one (F
     [28_000, 30_000, true],
     [32_000, 30_000, true],
     [32_001, 30_000, false],
-  ])('when it advances by %d ms in %d ms here, then the service has put its clock back: %p', (there, here, isBack) => {
+  ])('when it advances by %d ms in %d ms here, then the service has set its clock back: %p', (there, here, isBack) => {
     expect(areSetBack({ there, here })).toBe(isBack)
   })
 
@@ -124,7 +124,7 @@ describe('given two answers in a row whose meta.time lies before the last one (F
     [60_000, false],
     [600_000, false],
     [3_600_000, false],
-  ])('when they are %d ms apart, at the pace of the service, then that shows it: %p (F232)', (ms, isBack) => {
+  ])('when they are %d ms apart, at the pace of the service, then that proves it: %p (F232)', (ms, isBack) => {
     expect(areSetBack({ there: ms, here: ms })).toBe(isBack)
   })
 
@@ -134,14 +134,14 @@ describe('given two answers in a row whose meta.time lies before the last one (F
     [300_000, true],
     [300_001, false],
     [30 * 86_400_000, false],
-  ])('when this machine’s clock is %d ms ahead of them, then that shows it: %p (F232)', (wallAhead, isBack) => {
+  ])('when this machine’s clock is %d ms ahead of them, then that proves it: %p (F232)', (wallAhead, isBack) => {
     expect(areSetBack({ there: 500, here: 500, wallAhead })).toBe(isBack)
   })
 
   it.each([
     [-1, 0],
     [0, 1],
-  ])('when this machine’s clock agrees with one of them alone, then that shows nothing (F232)', (first, second) => {
+  ])('when this machine’s clock agrees with only one of them, then that proves nothing (F232)', (first, second) => {
     const time = parseTimestamp(new Date(NOW).toISOString())!
     const later = parseTimestamp(new Date(NOW + 1).toISOString())!
     const sent = (wall: number) => ({ wall, monotonic: 0 })
@@ -181,13 +181,13 @@ describe('given a service clock that was never set', () => {
     ['ISO 8601', TIME, undefined],
     ['a number', NOW, undefined],
     ['30 February', 'Sat, 30 Feb 2030 13:00:00 GMT', undefined],
-  ])('when Date is %s, then that is all it can say', (_, date, expected) => {
+  ])('when Date is %s, then the clock uses it or nothing', (_, date, expected) => {
     expect(started({ isSet: false }).at(date)).toBe(expected)
   })
 })
 
 describe('given the clocks of this machine', () => {
-  it('when a moment is taken, then it holds both', async () => {
+  it('when a moment is taken, then it has both', async () => {
     const clock = manualClock()
     await clock.advance(5)
     clock.stepWall(7)

@@ -7,7 +7,7 @@ import { TokenServiceModel } from '../support/token-service-model.ts'
 import { createTokenManager, loginPassword } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 
-/** Two managers whose first obtain is answered when the gate opens. @param isShared Whether they have one source. */
+/** Two managers whose first obtain completes when the gate opens. @param isShared Whether they have one source. */
 function startTwo(isShared: boolean) {
   const clock = manualClock()
   const service = new TokenServiceModel(clock)
@@ -29,12 +29,12 @@ function startTwo(isShared: boolean) {
   return { clock, service, managers, held, told: managers.map((tokens) => listen(tokens)) }
 }
 
-describe('given two managers of Variant B whose answers overtake each other', () => {
+describe('given two managers of Variant B whose responses overtake each other', () => {
   it.each([
     [true, ['ERR_SIGNATURE'], 3],
     [false, [], 2],
   ])(
-    'when they share one source is %p, then the late answer costs %p, and both have a token',
+    'when they share one source is %p, then the late response costs %p, and both have a token',
     async (isShared, errors, obtains) => {
       const { clock, service, managers, held, told } = startTwo(isShared)
       const first = managers[0]!.getAccessToken()

@@ -18,7 +18,7 @@ import {
 const LIMIT = 65_536
 const MEGABYTE = 1_048_576
 
-/** An answer of exactly this size. */
+/** A response of exactly this size. */
 const ofSize = (bytes: number) => grantText().padEnd(bytes)
 
 const tooLarge = (address: string) => ({
@@ -35,7 +35,7 @@ const ENCODINGS: [string, (text: string) => Buffer][] = [
   ['br', brotliCompressSync],
 ]
 
-describe.each(ADAPTERS)('given an answer around the limit of 64 KiB, and the %s adapter (P16)', (adapter) => {
+describe.each(ADAPTERS)('given a response around the limit of 64 KiB, and the %s adapter (P16)', (adapter) => {
   describe.each(ENCODINGS)('and the encoding %s', (encoding, encoded) => {
     const issuing = (text: string, status = 200) =>
       serve((_, reply) => {
@@ -48,7 +48,7 @@ describe.each(ADAPTERS)('given an answer around the limit of 64 KiB, and the %s 
       expect((await obtain(sourceAt(origin, { adapter }))).grant.accessToken).toBe('issued-token')
     })
 
-    it.each([LIMIT + 1, 2 * LIMIT])('when it has %i bytes, then it is refused', async (size) => {
+    it.each([LIMIT + 1, 2 * LIMIT])('when it has %i bytes, then it is rejected', async (size) => {
       const { origin } = await issuing(ofSize(size))
       expect(await failureOf(obtain(sourceAt(origin, { adapter })))).toMatchObject({
         ...tooLarge(`${origin}/token/`),
@@ -84,7 +84,7 @@ describe.each(ADAPTERS)('given an answer around the limit of 64 KiB, and the %s 
     expect(written).toBeLessThan(16 * MEGABYTE)
   })
 
-  it('when 50 MB of spaces come in 50 KB of gzip, then little is unpacked and little memory taken (F34)', async () => {
+  it('when 50 MB of spaces arrive in 50 KB of gzip, then little is unpacked and little memory used (F34)', async () => {
     const bomb = Buffer.concat(Array<Buffer>(50).fill(gzipSync(Buffer.alloc(1_000_000, ' '))))
     const { origin } = await serve((_, reply) => reply.writeHead(200, { 'Content-Encoding': 'gzip' }).end(bomb))
     const unpacked: number[] = []
@@ -103,26 +103,26 @@ describe.each(ADAPTERS)('given an answer around the limit of 64 KiB, and the %s 
   })
 })
 
-describe('given an adapter that hands over what it has read', () => {
+describe('given an adapter that returns a response it has already read', () => {
   const padded = (size: number) => Buffer.from(ofSize(size))
 
   it.each<[string, (size: number) => unknown]>([
     ['text', ofSize],
     ['a buffer', padded],
-    ['a stream of texts', (size) => streamOf(ofSize(size).match(/[^]{1,4096}/g)!)],
+    ['a stream of strings', (size) => streamOf(ofSize(size).match(/[^]{1,4096}/g)!)],
     ['a stream of buffers', (size) => streamOf([padded(size).subarray(0, 100), padded(size).subarray(100)])],
     [
       'an object',
       (size) => ({ ...(JSON.parse(grantText()) as object), note: 'x'.repeat(size - grantText().length - 10) }),
     ],
-  ])('when that is %s, then the limit is the same', async (_, data) => {
+  ])('when it returns %s, then the limit is the same', async (_, data) => {
     expect((await obtain(sourceBehind(answering(data(LIMIT))))).grant.accessToken).toBe('issued-token')
     const error = await failureOf(obtain(sourceBehind(answering(data(LIMIT + 1)))))
     expect(error).toMatchObject(tooLarge('https://tokens.example/api/token/'))
   })
 
   it.each([200, 400, 503])(
-    'when an answer of status %i is too large, then the error knows the status',
+    'when a response of status %i is too large, then the error has the status',
     async (status) => {
       const error = await failureOf(obtain(sourceBehind(answering(ofSize(LIMIT + 1), status))))
       expect(error.status).toBe(status)

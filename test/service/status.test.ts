@@ -23,10 +23,10 @@ afterAll(() => {
 const answered = (status: number, body: string | Buffer = '', headers: Record<string, string> = {}) =>
   nock(HOST).post('/api/token/').reply(status, body, headers)
 
-describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapter', (adapter) => {
+describe.each(ADAPTERS)('given the table of section 7.1, and the %s adapter', (adapter) => {
   const exchange = () => obtain(sourceAt(`${HOST}/api`, { adapter }))
 
-  it('when the service returns 200, then the token and its lifetime come', async () => {
+  it('when the service returns 200, then the token and its lifetime arrive', async () => {
     answered(200, grantText(), { 'Content-Type': 'application/vnd.api+json' })
     expect(await exchange()).toEqual({
       grant: { accessToken: 'issued-token', accessLifetimeMs: 3_599_000 },
@@ -35,7 +35,7 @@ describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapte
   })
 
   it.each([200, 201, 203, 206, 299])(
-    'when the service answers %i with a usable document, then it is used',
+    'when the service responds %i with a usable document, then it is used',
     async (status) => {
       answered(status, grantText())
       expect((await exchange()).grant.accessToken).toBe('issued-token')
@@ -79,7 +79,7 @@ describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapte
     },
     ...[500, 501, 502, 503, 504, 599].map((status) => ({ status, ...failed, advice: service })),
     { status: 511, ...failed, advice: /: this network requires a login$/ },
-  ])('when the service answers $status, then the error is $code, $outcome', async ({ advice, ...expected }) => {
+  ])('when the service responds $status, then the error is $code, $outcome', async ({ advice, ...expected }) => {
     answered(expected.status, '{}')
     const error = await failureOf(exchange())
     expect(error).toMatchObject(expected)
@@ -90,7 +90,7 @@ describe.each(ADAPTERS)('given the table of section 7.1, spoken by the %s adapte
 
 describe('given a redirect', () => {
   it.each([300, 301, 302, 303, 305, 307, 308])(
-    'when %i points to another origin, then the error says so, and quotes nothing of the address (F222)',
+    'when %i points to another origin, then the error reports it, and quotes nothing of the address (F222)',
     async (status) => {
       answered(status, '', { Location: 'https://someone:pass-word@elsewhere.example:8443/landing?state=xyz#here' })
       const error = await failureOf(obtain(sourceAt(`${HOST}/api/`)))
@@ -111,47 +111,47 @@ describe('given a redirect', () => {
       / a redirect that changes only the trailing slash;/,
     ],
     ['no address', undefined, / a redirect without a valid target; check baseUrl$/],
-    ['an address that is none', 'https://', / a redirect without a valid target; check baseUrl$/],
-  ])('when it points to %s, then the error says so', async (_, location, advice) => {
+    ['an invalid address', 'https://', / a redirect without a valid target; check baseUrl$/],
+  ])('when it points to %s, then the error reports it', async (_, location, advice) => {
     answered(307, '', location === undefined ? {} : { Location: location })
     expect((await failureOf(obtain(sourceAt(`${HOST}/api/`)))).message).toMatch(advice)
   })
 
-  it('when the service says 304, then it is a wrong request too', async () => {
+  it('when the service responds 304, then that is a wrong request too', async () => {
     const error = await failureOf(obtain(sourceBehind(answering('', 304))))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'rejected', status: 304 })
   })
 })
 
-describe('given a status that HTTP does not know', () => {
-  it.each([0, 99, 199, 600, 999])('when the adapter says %i, then nothing is known', async (status) => {
+describe('given a status unknown to HTTP', () => {
+  it.each([0, 99, 199, 600, 999])('when the adapter returns %i, then nothing is known', async (status) => {
     const error = await failureOf(obtain(sourceBehind(answering(grantText(), status))))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', status })
     expect(error.message).toMatch(/: this is no HTTP status$/)
   })
 })
 
-describe('given the code in an error answer (F52)', () => {
+describe('given the code in an error response (F52)', () => {
   it.each([
     ['a number', '{"code":2006}', '2006'],
     ['text', '{"code":"2006"}', '2006'],
-    ['text with a space', '{"code":" 2006"}', '2006'],
-    ['text with space all around', '{"code":"\\t2006 \\n"}', '2006'],
+    ['a string with a space', '{"code":" 2006"}', '2006'],
+    ['a string with surrounding whitespace', '{"code":"\\t2006 \\n"}', '2006'],
     ['a word', '{"detail":"Request was throttled.","code":"throttled"}', 'throttled'],
     ['in the first of the errors', '{"errors":[{"status":"400","code":"2006"},{"code":"2007"}]}', '2006'],
     ['a number in the first of the errors', '{"errors":[{"code":2006}]}', '2006'],
     ['in error', '{"error":{"code":"2006"}}', '2006'],
     ['in detail', '{"detail":{"code":"2006"}}', '2006'],
-    ['at two places, of which the errors count first', '{"code":"1","errors":[{"code":"2006"}]}', '2006'],
+    ['in two places, of which the errors count first', '{"code":"1","errors":[{"code":"2006"}]}', '2006'],
     ['unusable in the errors, usable beside them', '{"code":"2006","errors":[{"code":null}]}', '2006'],
     ['twice, the last counts', '{"code":"2006","code":"2007"}', '2007'],
     ['zero', '{"code":0}', '0'],
-    ['as long as a code may be', '{"code":123456789}', '123456789'],
-    ['longer than a code may be', '{"code":1234567890}', undefined],
-    ['a number that is no code', '{"code":-1.5}', undefined],
+    ['a code of the maximum length', '{"code":123456789}', '123456789'],
+    ['longer than the maximum length', '{"code":1234567890}', undefined],
+    ['a number that is not a code', '{"code":-1.5}', undefined],
     ['a word of the framework', '{"code":"token_not_valid"}', 'token_not_valid'],
-    ['a word that nobody knows (F222)', '{"code":"c0ffee-token"}', undefined],
-    ['a word of an object (F222)', '{"code":"constructor"}', undefined],
+    ['an unknown word (F222)', '{"code":"c0ffee-token"}', undefined],
+    ['a property name of objects (F222)', '{"code":"constructor"}', undefined],
     ['an unknown word in the errors, a number beside them (F222)', '{"code":2006,"errors":[{"code":"x"}]}', '2006'],
     ['a sentence', '{"code":"not a code"}', undefined],
     ['markup', '{"code":"<b>"}', undefined],
@@ -159,9 +159,9 @@ describe('given the code in an error answer (F52)', () => {
     ['blank', '{"code":"  "}', undefined],
     ['null', '{"code":null}', undefined],
     ['a boolean', '{"code":true}', undefined],
-    ['a list', '{"code":["2006"]}', undefined],
+    ['an array', '{"code":["2006"]}', undefined],
     ['an object', '{"code":{"code":"2006"}}', undefined],
-    ['in an object where a list of errors belongs', '{"errors":{"code":"2006"}}', undefined],
+    ['in an object instead of an array of errors', '{"errors":{"code":"2006"}}', undefined],
     ['nowhere', '{"detail":"No active account found with the given credentials"}', undefined],
   ])('when it is %s, then the status decides and the code is evidence', async (_, body, serviceCode) => {
     answered(400, body)
@@ -170,7 +170,7 @@ describe('given the code in an error answer (F52)', () => {
     expect(error.serviceCode).toBe(serviceCode)
   })
 
-  it('when it is what was sent, in a header or as a credential, then it is not kept: it may be a secret', async () => {
+  it('when it is part of the request, in a header or as a credential, then it is not kept: it may be a secret', async () => {
     const transport = { headers: { 'X-Api-Key': 'key-of-nobody' } }
     for (const sent of ['key-of-nobody', client.clientId, client.clientSecret]) {
       answered(400, `{"code":"${sent}"}`)
@@ -192,32 +192,35 @@ describe('given the code in an error answer (F52)', () => {
   })
 })
 
-describe('given the body of an error answer (F53)', () => {
+describe('given the body of an error response (F53)', () => {
   const deep = (depth: number, open: string, close: string) => `${open.repeat(depth)}0${close.repeat(depth)}`
 
   it.each<[string, string | Buffer]>([
     ['empty', ''],
     ['null', 'null'],
-    ['a list', '[]'],
-    ['a list of codes', '[{"code":"2006"}]'],
+    ['an array', '[]'],
+    ['an array of codes', '[{"code":"2006"}]'],
     ['text', '"BODY-MARK"'],
     ['a number', '2006'],
     ['half of a document', '{"errors":[{"code":"2006"'],
-    ['no UTF-8', Buffer.concat([Buffer.from('{"code":"2006","detail":"BODY-MARK'), Buffer.from([0xff, 0x22, 0x7d])])],
+    [
+      'invalid UTF-8',
+      Buffer.concat([Buffer.from('{"code":"2006","detail":"BODY-MARK'), Buffer.from([0xff, 0x22, 0x7d])]),
+    ],
     ['UTF-16', Buffer.from('\ufeff{"code":"2006"}', 'utf16le')],
     ['60 KiB long', `{"detail":"${'BODY-MARK'.repeat(6_800)}"}`],
-    ['10 000 lists deep', deep(10_000, '[', ']')],
+    ['10 000 arrays deep', deep(10_000, '[', ']')],
     ['10 000 objects deep', deep(10_000, '{"a":', '}')],
     ['10 000 errors deep', deep(5_000, '{"errors":[', ']}')],
-    ['a list of nothing as errors', '{"errors":[null]}'],
-    ['an empty list of errors', '{"errors":[]}'],
+    ['an array of null as errors', '{"errors":[null]}'],
+    ['an empty array of errors', '{"errors":[]}'],
     ['errors that are null', '{"errors":null,"error":null,"detail":null}'],
     [
       'keys of a prototype',
       '{"__proto__":{"code":"2006"},"constructor":{"code":"2006"},"toString":1,"valueOf":"BODY-MARK"}',
     ],
     ['an error with keys of a prototype', '{"errors":[{"__proto__":{"code":"2006"}}]}'],
-  ])('when it is %s, then the error is typed and carries nothing of it', async (_, body) => {
+  ])('when it is %s, then the error has its type and nothing of the body', async (_, body) => {
     answered(400, body, { 'Content-Type': 'application/vnd.api+json' })
     const error = await failureOf(obtain(sourceAt(`${HOST}/api`)))
     expect(error.message).toBe(
@@ -232,14 +235,14 @@ describe('given the body of an error answer (F53)', () => {
     expect(error.cause).toBeUndefined()
   })
 
-  it('when it says who is asking, then the error does not', async () => {
+  it('when it names the caller, then the error does not', async () => {
     answered(400, `{"detail":"no such client ${client.clientId}","code":"2006"}`)
     const error = await failureOf(obtain(sourceAt(`${HOST}/api`)))
     expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain(client.clientId)
   })
 })
 
-describe('given Retry-After on an error answer', () => {
+describe('given Retry-After on an error response', () => {
   const date = 'Thu, 01 Jan 2026 11:00:00 GMT'
 
   it.each([
@@ -254,15 +257,15 @@ describe('given Retry-After on an error answer', () => {
     ],
     ['a date without a Date', 429, { 'Retry-After': 'Thu, 01 Jan 2026 00:00:30 GMT' }, 30_000],
     ['a date that has passed (F46)', 429, { 'Retry-After': 'Thu, 01 Jan 2026 10:00:00 GMT', Date: date }, 0],
-    ['nothing that HTTP knows (F47)', 429, { 'Retry-After': '0x10' }, undefined],
+    ['a form unknown to HTTP (F47)', 429, { 'Retry-After': '0x10' }, undefined],
     ['nothing', 429, {}, undefined],
-  ])('when it holds %s, then the error tells what was asked for', async (_, status, headers, retryAfterMs) => {
+  ])('when it has %s, then the error has the requested pause', async (_, status, headers, retryAfterMs) => {
     answered(status, '<html></html>', headers)
     // The clock of the test stands at 2026-01-01T00:00:00Z.
     expect((await failureOf(obtain(sourceAt(`${HOST}/api`)))).retryAfterMs).toBe(retryAfterMs)
   })
 
-  it('when an adapter of the user spells it with capitals, then it is read all the same', async () => {
+  it('when a custom adapter spells it with capitals, then it is read anyway', async () => {
     const headers = { 'Retry-After': 'Thu, 01 Jan 2026 11:02:00 GMT', Date: date }
     expect((await failureOf(obtain(sourceBehind(answering('', 429, headers))))).retryAfterMs).toBe(120_000)
   })

@@ -95,14 +95,14 @@ describe('given a timestamp', () => {
     expect(read(WITHOUT_ZONE)).toEqual(expected(WITHOUT_ZONE, false))
   })
 
-  it('when the process lives in another time zone, then everything reads the same (F3, F230, P12)', () => {
+  it('when the process runs in another time zone, then every timestamp is read the same (F3, F230, P12)', () => {
     const texts = [...Object.values(ACCEPTED).flat(), ...WITHOUT_ZONE].map(([text]) => text)
     const here = texts.map((text) => parseTimestamp(text) ?? null)
     for (const there of readElsewhere('service/timestamp', 'parseTimestamp', texts)) expect(there).toEqual(here)
   })
 })
 
-describe('given what is no timestamp (F5)', () => {
+describe('given an invalid timestamp (F5)', () => {
   it.each<[string, unknown[]]>([
     ['something shorter', ['', ' ', '12', '2020', '2020-12', '2020-12-29', '2020-12-29T05Z', '2020-12-29T05:42Z']],
     ['epoch time', ['1609220531', '1609220531925', 0, 1_609_220_531_925, NaN, new Date(0)]],
@@ -116,10 +116,10 @@ describe('given what is no timestamp (F5)', () => {
       'no time of day',
       ['24:00:00', '25:00:00', '05:60:00', '05:42:61', '05:42:60', '23:58:60', '12:59:60', '5:42:11'].map(onThatDay),
     ],
-    ['a leap second that ends no day of UTC', ['2016-12-31T23:59:60+03:00', '2017-01-01T05:59:60+05:30']],
+    ['a leap second that does not end a day of UTC', ['2016-12-31T23:59:60+03:00', '2017-01-01T05:59:60+05:30']],
     ['lower case', ['2020-12-29t05:42:11Z', '2020-12-29T05:42:11z']],
     [
-      'anything else for T',
+      'another character than T',
       ['2020-12-29  05:42:11Z', '2020-12-29T 05:42:11Z', '2020-12-29\t05:42:11Z', '2020-12-29\u00a005:42:11Z'],
     ],
     [
@@ -158,12 +158,15 @@ describe('given what is no timestamp (F5)', () => {
       [' 2020-12-29T05:42:11Z', '2020-12-29T05:42:11Z ', '2020-12-29T05:42:11Z\n', '\ufeff2020-12-29T05:42:11Z'],
     ],
     ['digits of other scripts', ['٢٠٢٠-١٢-٢٩T٠٥:٤٢:١١Z', '２０２０-12-29T05:42:11Z', '2020-12-29T05:42:11.٩Z']],
-    ['no text', [undefined, null, true, {}, [], ['2020-12-29T05:42:11Z'], new String('2020-12-29T05:42:11Z')]],
-  ])('when it has %s, then it is refused', (_, values) => {
+    [
+      'a value that is not a string',
+      [undefined, null, true, {}, [], ['2020-12-29T05:42:11Z'], new String('2020-12-29T05:42:11Z')],
+    ],
+  ])('when it has %s, then it is rejected', (_, values) => {
     expect(values.filter((value) => parseTimestamp(value))).toEqual([])
   })
 
-  it('when any character of a good one is replaced, dropped or doubled, then nothing is thrown and no NaN comes', () => {
+  it('when any character of a valid one is replaced, dropped or doubled, then nothing is thrown and the result is not NaN', () => {
     const text = '2020-12-29T05:42:11.925654+03:00'
     const changed = Array.from(text).flatMap((character, n) =>
       ['', character + character, ...' 0159-+.:TtZz\0\n\u0660\ud800é'.split('')].map(
@@ -178,7 +181,7 @@ describe('given what is no timestamp (F5)', () => {
 })
 
 describe('given two timestamps', () => {
-  it('when one is asked whether it is after the other, then nanoseconds count and spellings do not', () => {
+  it('when they are compared, then nanoseconds count and spellings do not', () => {
     const rows: [later: string, earlier: string, isLater: boolean][] = [
       ['2020-01-01T00:00:00Z', '2020-01-01T00:00:00Z', false],
       ['2020-01-01T00:00:00.000001Z', '2020-01-01T00:00:00.000000Z', true],

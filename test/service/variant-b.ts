@@ -12,7 +12,7 @@ import { objectText } from './world.ts'
 export const HOST = 'https://tokens.example'
 export const PATHS = { obtain: '/api/token/', refresh: '/api/token/refresh/' }
 
-/** Credentials of nobody. */
+/** Invented credentials. */
 export const account: PasswordCredentials = { login: 'api-key-of-nobody', password: 'api-secret-of-nobody' }
 
 /** Where the wall clock of a `ManualClock` starts. */
@@ -20,7 +20,7 @@ export const NOW = Date.UTC(2026, 0, 1)
 export const SECOND = 1_000
 export const HOUR = 3_600_000
 
-/** Lets the requests of a test file reach nock and loopback only. */
+/** Lets the requests of a test file reach only nock and loopback. */
 export function behindNock(): void {
   beforeAll(() => {
     nock.disableNetConnect()
@@ -35,12 +35,12 @@ afterAll(() => {
   nock.restore()
 })
 
-/** @returns e.g. `2026-01-01T00:00:00.000000Z`, as the specification writes it (section 2.4). */
+/** @returns e.g. `2026-01-01T00:00:00.000000Z`, in the form of the specification (section 2.4). */
 export function stamp(at: number, micros = '000'): string {
   return new Date(at).toISOString().replace('Z', `${micros}Z`)
 }
 
-/** `meta.sign` (specification, section 5), by another library than that of the source. */
+/** `meta.sign` (specification, section 5), computed by another library than that of the source. */
 export function tagOf(time: string, refresh: string, { login, password } = account): string {
   return createHmac('sha256', login + password)
     .update(time + refresh)
@@ -63,12 +63,12 @@ export function pairText(attributes: Members = {}, now = NOW): string {
   return objectText({ type: '"auth-token"', id: '"7"', attributes: objectText(members) })
 }
 
-/** @param refresh The refresh token that the tag covers. @param changes Members to send in place of the right ones. */
+/** @param refresh The refresh token that the tag covers. @param changes Members to send instead of the right ones. */
 export function metaText(time: string, refresh = 'refresh-1', changes: Members = {}, signer = account): string {
   return objectText({ time: JSON.stringify(time), sign: JSON.stringify(tagOf(time, refresh, signer)), ...changes })
 }
 
-/** An obtain answer that a service sent at `now` by its clock, rightly signed unless `meta` says otherwise. */
+/** An obtain response that a service sent at `now` by its clock, with a valid signature unless `meta` overrides it. */
 export function obtainText({
   now = NOW,
   attributes = {},
@@ -93,7 +93,7 @@ export interface Desk {
   readonly source: TokenSource
   readonly clock: ManualClock
   readonly reports: { kind: AnomalyKind; message: string }[]
-  /** One exchange each, its grant checked as a manager checks it. */
+  /** One exchange each, with its grant checked as a manager checks it. */
   obtain(): Promise<Readonly<TokenGrant>>
   refresh(refreshToken?: string): Promise<Readonly<TokenGrant>>
 }
@@ -114,6 +114,6 @@ export function openDesk(options: object = {}, clock = manualClock()): Desk {
   }
 }
 
-/** A desk whose service is a function; no socket is opened. */
+/** A desk whose service is a function, without a socket. */
 export const deskBehind = (adapter: AxiosAdapter, options: object = {}) =>
   openDesk({ transport: { adapter }, ...options })

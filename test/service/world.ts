@@ -11,7 +11,7 @@ import { clientCredentials } from '../../src/service/client-credentials.ts'
 import type { TokenServiceOptions } from '../../src/wire/token-call.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 
-/** Credentials of nobody. Neither appears in anything else that the tests send or answer. */
+/** Invented credentials. Neither occurs in anything else that the tests send or receive. */
 export const client = { clientId: 'api-key-of-nobody', clientSecret: 'api-secret-of-nobody' }
 
 /** The two adapters of axios for HTTP in Node. */
@@ -20,13 +20,13 @@ export const ADAPTERS = ['http', 'fetch'] as const
 export const sourceAt = (baseUrl: string | URL, transport: TokenServiceOptions['transport'] = {}): TokenSource =>
   clientCredentials({ ...client, baseUrl, transport })
 
-/** `getAdapter` as axios itself calls it; its second argument is missing in its types. */
+/** `getAdapter` as axios itself calls it; its types lack the second argument. */
 export const named = getAdapter as (name: string, config: unknown) => AxiosAdapter
 
-/** A source whose service is a function; no socket is opened. */
+/** A source whose service is a function, without a socket. */
 export const sourceBehind = (adapter: AxiosAdapter): TokenSource => sourceAt('https://tokens.example/api', { adapter })
 
-/** An adapter that answers every request alike. */
+/** An adapter that gives every request the same response. */
 export const answering =
   (data: unknown, status = 200, headers: Record<string, string> = {}): AxiosAdapter =>
   (config) =>
@@ -41,7 +41,7 @@ export function response(
   return { config, data, status, statusText: '', headers: new AxiosHeaders(headers) }
 }
 
-/** The JSON text of an obtain answer (specification, section 4.1); members are JSON text too, undefined leaves one out. */
+/** The JSON text of an obtain response (specification, section 4.1); members are JSON text too, undefined leaves one out. */
 export function grantText(attributes: Record<string, string | undefined> = {}, id: string | undefined = '"7"'): string {
   const members = { access: '"issued-token"', expires_in: '3599', token_type: '"Bearer"', ...attributes }
   return `{"data":${objectText({ type: '"auth-token"', id, attributes: objectText(members) })}}`
@@ -57,7 +57,7 @@ export interface Obtained {
   readonly reports: readonly { kind: AnomalyKind; message: string }[]
 }
 
-/** One obtain, its grant checked as a manager checks it. */
+/** One obtain, with its grant checked as a manager checks it. */
 export async function obtain(source: TokenSource, signal = new AbortController().signal): Promise<Obtained> {
   const reports: { kind: AnomalyKind; message: string }[] = []
   const report = (kind: AnomalyKind, message: string) => void reports.push({ kind, message })
@@ -101,12 +101,12 @@ afterEach(async () => {
   )
 })
 
-/** Serves on loopback until the test ends. @returns `127.0.0.1:port` */
+/** Listens on loopback until the test ends. @returns `127.0.0.1:port` */
 export async function listening(server: Server): Promise<string> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
-    // Many tests break connections, and look only at the client.
+    // Many tests break connections, and check only the client.
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
   })
   opened.push({ server, sockets })
@@ -129,7 +129,7 @@ export interface RecordingServer {
   readonly connections: () => number
 }
 
-/** An HTTP server that reads each request to its end before `answer` is called. */
+/** An HTTP server that reads each request completely before it calls `answer`. */
 export async function serve(answer: RequestListener): Promise<RecordingServer> {
   const seen: SeenRequest[] = []
   let connections = 0
@@ -155,7 +155,7 @@ export interface RawServer {
   readonly closed: () => number
 }
 
-/** A TCP server: `act` is called with the socket whenever a whole request has been read from it. */
+/** A TCP server that calls `act` with the socket whenever it has read a whole request. */
 export async function serveRaw(act: (socket: Socket, count: number) => void): Promise<RawServer> {
   const requests: string[] = []
   let closed = 0
@@ -175,14 +175,14 @@ export async function serveRaw(act: (socket: Socket, count: number) => void): Pr
   return { origin: `http://${await listening(server)}`, requests, closed: () => closed }
 }
 
-/** An answer as bytes on the wire, with the right Content-Length unless `headers` say otherwise. */
+/** A response as bytes on the wire, with the right Content-Length unless `headers` override it. */
 export function wire(status: number, body: string | Buffer, headers: Record<string, string | number> = {}): Buffer {
   const sent = { 'Content-Length': Buffer.byteLength(body), ...headers }
   const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}\r\n`)
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Whatever\r\n${lines.join('')}\r\n`), Buffer.from(body)])
 }
 
-/** Waits by turns of the event loop, not by time. */
+/** Waits for turns of the event loop, not for time. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve))
 }

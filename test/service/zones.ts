@@ -5,8 +5,8 @@ import { transformSync } from '@swc/core'
 const ZONES = ['Asia/Tokyo', 'America/St_Johns', 'Pacific/Apia']
 
 /**
- * Runs a function on texts in a process that changes through all time zones. The function is of a module of `src` that imports
- * nothing.
+ * Runs a function on strings in a process that changes through all time zones. The function belongs to a module of `src` that
+ * imports nothing.
  */
 export function readElsewhere(module: string, name: string, texts: readonly string[]): unknown[][] {
   const source = readFileSync(`src/${module}.ts`, 'utf8')
