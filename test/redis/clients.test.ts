@@ -105,7 +105,7 @@ describeRedis('given a client of any kind', () => {
       },
     ],
     [
-      'node-redis, as it is',
+      'node-redis, unchanged',
       async (url) => {
         const client = createCluster({ rootNodes: [{ url }] })
         await client.connect()
@@ -142,7 +142,7 @@ describeRedis('given a client of any kind', () => {
       },
     ],
     [
-      'node-redis, as it is',
+      'node-redis, unchanged',
       async (port) => {
         const client = createSentinel({ name: 'main', sentinelRootNodes: [{ host: '127.0.0.1', port }] })
         client.on('error', () => undefined)
@@ -150,7 +150,7 @@ describeRedis('given a client of any kind', () => {
         return { client, end: () => client.destroy() }
       },
     ],
-  ])('when it is a client of %s that a Sentinel leads, then two processes share tokens (F181)', async (_, create) => {
+  ])('when it is a client of %s behind a Sentinel, then two processes share tokens (F181)', async (_, create) => {
     const sentinel = await startSentinel(world.server.port)
     const { client, end } = await create(sentinel.port)
     const [first, second] = [1, 2].map(() => manage(world.source, { store: redisStore({ client }) }, world.clock))
@@ -163,7 +163,7 @@ describeRedis('given a client of any kind', () => {
   })
 })
 
-it('given a client that answers with bytes, when a byte order mark stands before the text, then that is read, too', async () => {
+it('given a client that returns bytes, when a byte order mark precedes the text, then that is read, too', async () => {
   const bytes = (text: string) => new TextEncoder().encode(text)
   const command = () => Promise.resolve([bytes('\ufeffa'), bytes('1767225600'), bytes('0'), bytes('run')])
   const { value } = await redisRegister({ command }).read('key')
@@ -173,7 +173,7 @@ it('given a client that answers with bytes, when a byte order mark stands before
 describeRedis('given a server that does not know the script', () => {
   const world = new World()
 
-  /** Names the commands that a register sends. The first text of the script has no answer as long as `held` is pending. */
+  /** Names the commands that a register sends. The first text of the script gets no reply while `held` is pending. */
   async function counted(held: Promise<unknown> = Promise.resolve()) {
     await world.server.command('SCRIPT', 'FLUSH')
     const client = await world.connect()
@@ -187,14 +187,14 @@ describeRedis('given a server that does not know the script', () => {
     return { register: redisRegister({ command }), texts, sent }
   }
 
-  it('when many steps begin at once, then one of them sends its text, and the others wait for that', async () => {
+  it('when many steps start at once, then one of them sends its text, and the others wait for that', async () => {
     const { register, texts, sent } = await counted()
     const keys = Array.from({ length: 10 }, (_, n) => `key-${n}`)
     const read = await Promise.all(keys.map((key) => register.read(key)))
     expect([read.filter(({ now }) => now > 0).length, texts(), sent.length]).toEqual([10, 1, 20])
   })
 
-  it('when the step that sends its text has no answer, then others wait for it for one second', async () => {
+  it('when the step that sends its text gets no reply, then others wait for it for one second', async () => {
     let now = Date.now()
     jest.spyOn(Date, 'now').mockImplementation(() => now)
     let answer = (): void => undefined

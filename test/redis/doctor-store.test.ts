@@ -15,7 +15,7 @@ afterAll(() => built.remove())
 const PROGRAM = () => join(built.dir, 'node_modules', 'axios-evergreen', 'dist', 'doctor.js')
 const doctor = (...args: string[]) => built.run([PROGRAM(), 'doctor', ...args])
 
-/** Runs a program of a newer Node. @returns What it prints. */
+/** Runs a program in a newer Node. @returns Its output. */
 const run = async (node: string, args: string[]): Promise<string> => (await promisify(execFile)(node, args)).stdout
 
 /** A module of the user. */
@@ -42,19 +42,19 @@ describeRedis('given a module that exports a store on Redis', () => {
   beforeAll(async () => void (server = await startRedis()))
   afterAll(() => server.stop())
 
-  it('when the doctor checks it, then it tells the time of a step, and that others find what it stored', async () => {
+  it('when the doctor checks it, then it reports the time of a step, and that other processes find what it stored', async () => {
     const { code, printed } = await doctor('--store', redisModule(server.url))
     expect({ code, printed }).toEqual({ code: 0, printed: expect.stringMatching(/All is well\.\n$/) })
     expect(printed).toMatch(/^store +redis: reads and writes in [\d.]+ ms each; a second manager found the token$/m)
   })
 
-  it('when it is asked for JSON, then the findings have the same', async () => {
+  it('when JSON is requested, then the findings are the same', async () => {
     const { code, printed } = await doctor('--json', '--store', redisModule(server.url))
     const { exitCode, store } = JSON.parse(printed) as Record<string, unknown>
     expect([code, exitCode, store]).toEqual([0, 0, { kind: 'redis', stepMs: expect.any(Number), isShared: true }])
   })
 
-  it('when the server is a replica that cannot be written, then the problem names the cure, and the exit code is 3', async () => {
+  it('when the server is a read-only replica, then the problem names the cure, and the exit code is 3', async () => {
     const replica = await startRedis({ args: ['--replicaof', '127.0.0.1', String(server.port)] })
     const { code, printed } = await doctor('--store', redisModule(replica.url))
     await replica.stop()

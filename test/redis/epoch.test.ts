@@ -13,7 +13,7 @@ describeRedis('given a Redis that loses writes', () => {
   const world = new World()
   const presented = () => world.source.calls.flatMap(({ refreshToken }) => refreshToken ?? [])
 
-  /** Makes `replica` a replica of `master`, with all that stands there. */
+  /** Makes `replica` a replica of `master`, with all of its data. */
   async function follow(replica: RedisServer, master: RedisServer): Promise<void> {
     await replica.command('REPLICAOF', '127.0.0.1', String(master.port))
     for (
@@ -25,14 +25,14 @@ describeRedis('given a Redis that loses writes', () => {
     }
   }
 
-  it('when a failover loses the last write, and a failback leads to the same process, then its refresh token is in doubt (F233)', async () => {
+  it('when a failover loses the last write, and a failback returns to the same process, then its refresh token is in doubt (F233)', async () => {
     const [master, replica] = [await startRedis(), await startRedis()]
     // The first replica of a master changes its replication id.
     await follow(replica, master)
     const first = await world.start({ url: master.url })
     await first.tokens.getAccessToken()
     await master.command('WAIT', '1', '0')
-    // The replica is cut off. What the master stores now is lost.
+    // The replica is cut off. What the master stores from now on is lost.
     await replica.command('REPLICAOF', 'NO', 'ONE')
     await first.tokens.renew()
     await follow(master, replica)
@@ -50,7 +50,7 @@ describeRedis('given a Redis that loses writes', () => {
     await replica.stop()
   })
 
-  it('when an owner that has seen the epoch before meets the new one, then its lease is not stored, and its refresh token is in doubt (F236)', async () => {
+  it('when an owner that has seen the earlier epoch meets the new one, then its lease is not stored, and its refresh token is in doubt (F236)', async () => {
     const server = await startRedis()
     const [first, second] = [await world.start({ url: server.url }), await world.start({ url: server.url })]
     await first.tokens.getAccessToken()
@@ -68,7 +68,7 @@ describeRedis('given a Redis that loses writes', () => {
     await server.stop()
   })
 
-  it('when a replace was computed from what an earlier epoch held, then it stores nothing (F236)', async () => {
+  it('when a replace was computed from the content of an earlier epoch, then it stores nothing (F236)', async () => {
     const server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] })
     const register = redisRegister(await world.connect(server.url))
     await register.replace('{key}', undefined, 'a', 3_600_000)
@@ -87,18 +87,18 @@ describeRedis('given a Redis that loses writes', () => {
   const infos = async () =>
     Number(/cmdstat_info:calls=(\d+)/.exec(String(await world.server.command('INFO', 'commandstats')))![1])
 
-  it('when a token is renewed, then INFO is asked once (F303)', async () => {
+  it('when a token is renewed, then INFO is called once (F303)', async () => {
     const { tokens } = await world.start()
     await tokens.getAccessToken()
     await tokens.renew()
     const before = await infos()
     for (let n = 0; n < 5; n += 1) await tokens.renew()
     expect(world.source.kinds).toBe('obtain refresh refresh refresh refresh refresh refresh')
-    // The question itself.
+    // The call itself.
     expect((await infos()) - before).toBe(5 + 1)
   })
 
-  it('when a lease is settled in another epoch, then only that step is stored there (F236, F303)', async () => {
+  it('when a lease is released in another epoch, then only that step is stored there (F236, F303)', async () => {
     const server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] })
     const register = redisRegister(await world.connect(server.url))
     const { epoch } = await register.read('{key}')
@@ -111,7 +111,7 @@ describeRedis('given a Redis that loses writes', () => {
     await server.stop()
   })
 
-  it('when Redis restarts during an exchange, then its token set serves, and its refresh token is in doubt (F236, F303)', async () => {
+  it('when Redis restarts during an exchange, then its token set is used, and its refresh token is in doubt (F236, F303)', async () => {
     const server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] })
     const [first, second] = [await world.start({ url: server.url }), await world.start({ url: server.url })]
     const gate = held(() => world.source.grant())
@@ -130,16 +130,16 @@ describeRedis('given a Redis that loses writes', () => {
     await server.stop()
   })
 
-  it('when the epoch is known, then a read does not ask for it again', async () => {
+  it('when the epoch is known, then a read does not request it again', async () => {
     const register = redisRegister(await world.connect())
     const first = await register.read('{key}')
     const before = await infos()
     for (let n = 0; n < 10; n += 1) expect((await register.read('{key}')).epoch).toBe(first.epoch)
-    // The question itself.
+    // The call itself.
     expect((await infos()) - before).toBe(1)
   })
 
-  it('when the user may not ask for INFO, then one anomaly says so, and tokens are shared all the same (F235)', async () => {
+  it('when the user may not call INFO, then one anomaly says so, and tokens are shared anyway (F235)', async () => {
     const rights = ['+evalsha', '+eval', '+time', '+type', '+getrange', '+set', '~{evergreen:*']
     await world.server.command('ACL', 'SETUSER', 'blind', 'reset', 'on', '>pass', ...rights)
     const client = await world.connect(world.server.url.replace('//', '//blind:pass@'))

@@ -8,7 +8,7 @@ import { StrictService } from '../support/strict-service.ts'
 import { type RedisServer, startRedis } from '../../scripts/lib/redis-server.mjs'
 import { type NodeRedis, World } from './world.ts'
 
-/** Makes `replica` a replica of `master`, with all that stands there. */
+/** Makes `replica` a replica of `master`, with all of its data. */
 async function follow(replica: RedisServer, master: RedisServer): Promise<void> {
   await replica.command('REPLICAOF', '127.0.0.1', String(master.port))
   const isInSync = async () => String(await replica.command('INFO', 'replication')).includes('link_status:up')
@@ -18,7 +18,7 @@ async function follow(replica: RedisServer, master: RedisServer): Promise<void> 
 describeRedis('given twenty logins in a Redis, and a replica that lacks the last write of each', () => {
   const world = new World()
 
-  it('when the master dies and the replica takes over, then none of them is lost, and who waits is served within 2 s of the look of the process that has the token set (F349)', async () => {
+  it('when the master dies and the replica takes over, then no login is lost, and waiting callers get a token within 2 s of the check by the process that has the token set (F349)', async () => {
     const [master, replica] = [await startRedis(), await startRedis()]
     await follow(replica, master)
     const { clock } = world

@@ -44,12 +44,12 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ act: fc.constantFrom('flush' as const, 'script flush' as const) }) },
 )
 
-describeRedis('given a fleet on one account, and any deaths, stalls, lost replies and answers', () => {
+describeRedis('given a fleet on one account, and any deaths, stalls, lost replies and responses', () => {
   const command = redisOfSuite(startRedis)
   let prefixes = 0
 
   it(
-    'then no refresh token is presented twice, none without a grant, no alarm is false, and everybody is served in the end (P20)',
+    'then no refresh token is presented twice or without a lease, no alarm is false, and every caller gets a token in the end (P20)',
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 30 }), scripts, async (acts, scripts) => {

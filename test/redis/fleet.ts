@@ -20,7 +20,7 @@ const fingerprintOf = (refreshToken: string) => createHash('sha256').update(refr
 
 type Send = (args: string[]) => Promise<unknown>
 
-/** Counts the commands on their way: time stands still until Redis has answered. */
+/** Counts the commands in flight: virtual time stands still until Redis has replied. */
 class Traffic {
   inFlight = 0
 
@@ -36,7 +36,7 @@ class Process {
   /** How many commands Redis will not get, and how many replies will be lost. */
   refuse = 0
   lose = 0
-  /** Fingerprint of the refresh token that this process was granted, and refresh tokens that it got while nothing was shared. */
+  /** Fingerprint of the refresh token that this process was granted, and refresh tokens that it obtained privately. */
   #granted: string | undefined
   #isPrivate = false
   readonly #own = new Set<string>()
@@ -118,7 +118,7 @@ class Process {
   #learn([, , , , text, , , before]: string[], reply: unknown): void {
     if (text === undefined || Number(reply) !== 1) return
     const { claim: lease, pair } = stateIn(text)
-    // The claim before may belong to another process.
+    // The previous lease may belong to another process.
     if (lease && lease.fence === (before ? stateIn(before).claim?.fence : undefined) && !lease.settled) return
     const isGranted = lease !== undefined && !lease.settled && pair?.refreshToken !== undefined && !pair.retired
     this.#granted = isGranted ? fingerprintOf(pair.refreshToken) : undefined
@@ -156,11 +156,11 @@ export class Fleet {
   readonly #suspicious = new Map<string, number>()
   #waiting = 0
   #exchanging = 0
-  /** The record was lost, so no process can tell an innocent rejection any more. */
+  /** The record was lost, so no process can recognize an innocent rejection any more. */
   #lost = false
-  /** Redis did not always answer, so two processes may report the same rejection. */
+  /** Redis did not always reply, so two processes may report the same rejection. */
   #cut = false
-  /** A process was frozen, so its lease may have expired meanwhile. */
+  /** A process was frozen, so its lease may have expired since. */
   #stalled = false
 
   constructor(send: Send, prefix: string, scripts: Scripts) {
@@ -184,7 +184,7 @@ export class Fleet {
     await this.#turn()
   }
 
-  /** With everything in good health, all living processes, and those that replace dead ones, are served. */
+  /** When everything is healthy, all living processes, and those that replace dead ones, get a token. */
   async recover(): Promise<void> {
     this.service.heal()
     for (const [n, process] of this.#processes.entries()) {
@@ -297,7 +297,7 @@ export class Fleet {
   }
 
   async #advance(ms: number): Promise<void> {
-    // In steps, because Redis answers in real time: no timer may overtake a reply.
+    // In steps, because Redis replies in real time: no timer may overtake a reply.
     const until = this.clock.monotonicNow() + ms
     while (this.clock.monotonicNow() < until) {
       await this.#turn()

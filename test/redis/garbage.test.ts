@@ -7,7 +7,7 @@ import { changedState, World } from './world.ts'
 const keysOf = (...ids: string[]) =>
   ids.map((id) => ({ id, key: Uint8Array.from({ length: 32 }, (_, index) => index + id.charCodeAt(1)) }))
 
-describeRedis('given something else instead of the record', () => {
+describeRedis('given a foreign value instead of the record', () => {
   const world = new World()
 
   /** Puts `value` under the key of the account. */
@@ -82,7 +82,7 @@ describeRedis('given something else instead of the record', () => {
   it.each([
     ['a claim', { claim: { owner: 7, at: 'soon' } }],
     ['a cool-down', { rest: { at: 0, ms: 'never' } }],
-  ])('when %s in it is of another kind, then all of it counts as absent and is replaced (F141)', async (_, member) => {
+  ])('when %s in it has another type, then all of it counts as absent and is replaced (F141)', async (_, member) => {
     await seed()
     await replaceBy(changedState((state) => ({ ...state, ...member }))((await world.stored())[0]![1]))
     const { tokens, told } = await world.start()
@@ -93,7 +93,7 @@ describeRedis('given something else instead of the record', () => {
     expect(await (await world.start()).tokens.getAccessToken()).toBe('access-2')
   })
 
-  it('when it is of another type, or has 10 MB, then it is replaced and one event says so, without what it was (F141, F182)', async () => {
+  it('when it has another Redis type, or 10 MB, then it is replaced and one event says so, without its content (F141, F182)', async () => {
     await seed()
     await replaceBy('s3cret', 'LPUSH')
     const first = await world.start({ encryptionKeys: keysOf('k1') })
@@ -109,9 +109,9 @@ describeRedis('given something else instead of the record', () => {
     expect((await world.record()).shown).toMatchObject({ version: 1 })
   })
 
-  // Clients read a text where the server has bytes: what is no text is read as another one.
+  // Clients read a text where the server has bytes: bytes that are not text are read as another text.
   it.each([
-    ['bytes that are no text', "'{' .. string.char(0, 255, 254, 128, 194, 237, 160, 128)"],
+    ['bytes that are not text', "'{' .. string.char(0, 255, 254, 128, 194, 237, 160, 128)"],
     ['a record that ends within a character', '\'{"schema":2,"nonce":"\' .. string.char(226, 130)'],
     ['10 MB that are cut within a character', "'{' .. string.rep(string.char(226, 130, 172), 3500000)"],
   ])('when it is %s, then it counts as absent and is replaced (F141)', async (_, value) => {
@@ -125,7 +125,7 @@ describeRedis('given something else instead of the record', () => {
     expect(await (await world.start()).tokens.getAccessToken()).toBe('access-2')
   })
 
-  it('when a refresh token has characters beyond ASCII, then other processes read it as it is (F141)', async () => {
+  it('when a refresh token has characters beyond ASCII, then other processes read it unchanged (F141)', async () => {
     const refreshToken = 'é€𝔘\u00a0\u07ff\u0800\ud7ff\ue000\ufffd\u{10000}\u{10ffff}'
     const first = await world.start()
     await first.tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000, refreshToken })
@@ -149,7 +149,7 @@ describeRedis('given something else instead of the record', () => {
     expect(told.storeUnavailable).toEqual([])
   })
 
-  it('when it was flushed, then the next renewal obtains, and nobody presents what was lost (F138)', async () => {
+  it('when it was flushed, then the next renewal obtains, and no process presents a lost refresh token (F138)', async () => {
     const { tokens, told } = await seed()
     await world.server.command('FLUSHALL')
     await tokens.renew()
@@ -158,7 +158,7 @@ describeRedis('given something else instead of the record', () => {
     expect(told.suspicious).toEqual([])
   })
 
-  it('when an older copy is restored, then who knows better obtains and replaces it (F139, F146)', async () => {
+  it('when an older copy is restored, then an owner with newer tokens obtains and replaces it (F139, F146)', async () => {
     const { tokens, told } = await seed()
     const copy = (await world.stored())[0]![1]
     await tokens.renew()
@@ -186,7 +186,7 @@ describeRedis('given something else instead of the record', () => {
   })
 
   describe('given encryption keys', () => {
-    it('when the one in use is not known here, then it is left alone, and this process has its own tokens (F144)', async () => {
+    it('when the key in use is not known here, then the record is left alone, and this process has its own tokens (F144)', async () => {
       const [first] = [await world.start({ encryptionKeys: keysOf('k1') })]
       await first.tokens.getAccessToken()
       const [before] = await world.stored()
@@ -200,7 +200,7 @@ describeRedis('given something else instead of the record', () => {
       expect((await world.stored())[0]).toEqual(before)
     })
 
-    it('when they are rotated in three steps, then the fleet shares all the time (F144)', async () => {
+    it('when they are rotated in three steps, then the fleet shares tokens all the time (F144)', async () => {
       const steps = [keysOf('k1'), keysOf('k1', 'k2'), keysOf('k2', 'k1'), keysOf('k2')]
       let old = await world.start({ encryptionKeys: steps[0] })
       await old.tokens.getAccessToken()
@@ -228,7 +228,7 @@ describeRedis('given something else instead of the record', () => {
       expect(await tokens.getAccessToken()).toBe('access-3')
     })
 
-    it('when any byte of what is sealed changes, then it counts as absent (F145)', async () => {
+    it('when any sealed byte changes, then the record counts as absent (F145)', async () => {
       const encryptionKeys = keysOf('k1')
       await (await world.start({ encryptionKeys })).tokens.getAccessToken()
       const record = await world.record()
@@ -241,14 +241,14 @@ describeRedis('given something else instead of the record', () => {
       }
     })
 
-    it('when what stands there is readable, then anybody may have written it: it is replaced by a sealed one (F145)', async () => {
+    it('when the record is readable, then any process may have written it, so it is replaced by a sealed one (F145)', async () => {
       await seed()
       const { tokens } = await world.start({ encryptionKeys: keysOf('k1') })
       expect(await tokens.getAccessToken()).toBe('access-2')
       expect((await world.record()).kid).toBe('k1')
     })
 
-    it('when all keys and values are searched, then no login and no token stands in them (F150, I14)', async () => {
+    it('when all keys and values are searched, then they contain no login and no token (F150, I14)', async () => {
       const id = 'variant-b https://api.example.com my-login'
       const { tokens, told } = await world.start({ encryptionKeys: keysOf('k1') }, { storeKey: id })
       await tokens.getAccessToken()

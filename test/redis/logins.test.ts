@@ -35,7 +35,7 @@ describeRedis('given fifty logins in a Redis that keeps all writes (AOF)', () =>
     await server.kill()
     await server.restart()
     await clock.advance(61_000)
-    // The virtual clock has not moved that of the server, which has run for a moment only: others could still write back what they have seen (F349).
+    // The virtual clock has not moved that of the server, which has run only for a moment: others could still write back what they have seen (F349).
     const waits = await Promise.all(people.map(({ tokens }) => outcome(tokens.getAccessToken())))
     expect(waits).toEqual(Array(50).fill(expect.objectContaining({ code: 'ERR_STORE_UNAVAILABLE' })))
     await clock.advance(32_000)

@@ -17,7 +17,7 @@ const RUNS = 200
 const TTL_MS = 15_000
 const reports = { anomaly: () => undefined, storeUnavailable: () => undefined }
 
-/** How many claims ago. Mostly 0: the last claim. */
+/** Which earlier lease. Mostly 0: the last one. */
 const back = fc.constantFrom(0, 0, 0, 1, 2)
 const next = fc.option(
   fc.oneof(
@@ -59,7 +59,7 @@ const command = fc.oneof(
 )
 type Command = typeof command extends fc.Arbitrary<infer Value> ? Value : never
 
-/** One record in both stores, and what its owners have learnt. */
+/** One record in both stores, and what its owners have read. */
 class Twins {
   readonly clock = manualClock()
   /** The same record over a register in memory. */
@@ -131,7 +131,7 @@ describeSharedRedis('given any commands of any owners (I16)', () => {
   const redisCommand = redisOfSuite()
 
   it(
-    'then the shared record answers as the memory store does, and each settled twice as settled once',
+    'then the shared record returns the same as the memory store, and releasing twice is the same as releasing once',
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(command, { minLength: 20, maxLength: 40 }), async (commands) => {

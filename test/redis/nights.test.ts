@@ -20,7 +20,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
-/** @returns What `INFO` of this section says. */
+/** @returns The text of this section of `INFO`. */
 const infoOf = async (server: RedisServer, section: string) => String(await server.command('INFO', section))
 
 const managerOf = (source: TokenSource, store: TokenStore, clock = manualClock()) =>
@@ -49,10 +49,10 @@ async function sqliteFull(): Promise<Lines> {
   return lines
 }
 
-describeRedis('given an incident of the store, a real Redis, and the lines of logEvents alone', () => {
+describeRedis('given an incident of the store, a real Redis, and only the lines of logEvents', () => {
   const world = new World()
 
-  /** A process with a store in the server at `url`, until it connects to another one. Its lines follow those that there are. */
+  /** A process with a store in the server at `url`, until it connects to another one. Its lines follow the existing ones. */
   async function start(source: TokenSource, url = world.server.url, given: Partial<RedisStoreOptions> = {}) {
     let client = await world.connect(url)
     const send = (args: string[]) => client.sendCommand(args)
@@ -65,8 +65,8 @@ describeRedis('given an incident of the store, a real Redis, and the lines of lo
   /**
    * A login in two processes. The first one renews, and the store that takes over may lack that renewal.
    *
-   * @param has Whether the first process still lives then.
-   * @param change Runs around the renewal, and gives the server after it.
+   * @param has Whether the first process is still alive then.
+   * @param change Runs around the renewal, and returns the server after it.
    */
   async function changed(
     url: string,

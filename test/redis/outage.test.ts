@@ -13,13 +13,13 @@ const unavailable = { message: expect.stringContaining('The shared token store i
 describeRedis('given a shared record, and trouble with it', () => {
   const world = new World()
 
-  describe('given nobody at its address', () => {
+  describe('given no server at its address', () => {
     const nowhere = () => {
       const client = createClient({ url: 'redis://:s3cret@127.0.0.1:1', disableOfflineQueue: true })
       return { client, source: new ScriptedSource({ pairs: true }) }
     }
 
-    it('when a token is asked for, then this process gets its own, and one event tells why (F131, F151)', async () => {
+    it('when a token is needed, then this process obtains its own, and one event says why (F131, F151)', async () => {
       const { client, source } = nowhere()
       const { tokens, told, clock } = manage(source, { store: redisStore({ client }) })
       expect(await tokens.getAccessToken()).toBe('access-1')
@@ -35,7 +35,7 @@ describeRedis('given a shared record, and trouble with it', () => {
       await tokens.close()
     })
 
-    it('when the policy is fail, then callers are told, and when to come again (F131)', async () => {
+    it('when the policy is fail, then callers get an error with retryAt (F131)', async () => {
       const { client, source } = nowhere()
       const { tokens } = manage(source, { store: redisStore({ client, onUnavailable: 'fail' }) })
       const error = await outcome(tokens.getAccessToken())
@@ -45,7 +45,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     })
   })
 
-  it('when Redis is gone and comes back, then private tokens serve meanwhile and are forgotten after (F132)', async () => {
+  it('when Redis is gone and comes back, then private tokens are used during the outage and dropped afterwards (F132)', async () => {
     const redis = await startRedis()
     const { tokens, told } = await world.start({ url: redis.url })
     await tokens.getAccessToken()
@@ -63,7 +63,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     await redis.stop()
   })
 
-  it('when Redis does not answer, then a live token serves at once and a renewal waits 250 ms a command (F133, P21)', async () => {
+  it('when Redis does not reply, then a valid token is used at once and a renewal waits 250 ms a command (F133, P21)', async () => {
     const proxy = await startProxy(world.server.port)
     const { tokens, told } = await world.start({ url: proxy.url })
     await tokens.getAccessToken()
@@ -83,7 +83,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     await proxy.stop()
   })
 
-  it('when the grant comes too late, then it is given back, and the next claim presents what is stored (F134, F135)', async () => {
+  it('when the lease is granted too late, then it is released, and the next one presents the stored token (F134, F135)', async () => {
     const proxy = await startProxy(world.server.port)
     const [late, other] = [await world.start({ url: proxy.url }), await world.start()]
     await late.tokens.getAccessToken()
@@ -101,7 +101,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     await proxy.stop()
   })
 
-  it('when the new token set is stored but the reply is lost, then it serves here and is adopted there (F134)', async () => {
+  it('when the new token set is stored but the reply is lost, then it is used here and adopted there (F134)', async () => {
     const proxy = await startProxy(world.server.port)
     const [first, other] = [await world.start({ url: proxy.url }), await world.start()]
     await first.tokens.getAccessToken()
@@ -123,7 +123,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     await proxy.stop()
   })
 
-  it('when the reply to a failure is lost, then nobody presents the refresh token again (F134, F136)', async () => {
+  it('when the reply to a failure report is lost, then no process presents the refresh token again (F134, F136)', async () => {
     const proxy = await startProxy(world.server.port)
     const [first, other] = [await world.start({ url: proxy.url }), await world.start()]
     await first.tokens.getAccessToken()
@@ -143,7 +143,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     await proxy.stop()
   })
 
-  it('when a reset cannot reach it, then it says so, and the refresh token is not presented afterwards', async () => {
+  it('when a reset cannot reach it, then the reset rejects, and the refresh token is not presented afterwards', async () => {
     const proxy = await startProxy(world.server.port)
     const { tokens, told } = await world.start({ url: proxy.url })
     await tokens.getAccessToken()
@@ -168,7 +168,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     world.source.script.push(answer.answer)
     const renewed = holder.tokens.renew()
     while (world.source.calls.length < 2) await settle()
-    // The process of the holder stands still, so the deadline of the holder does not fire.
+    // The process of the holder is suspended, so its timeout does not fire.
     const record = await world.record()
     expect(record.claim).toMatchObject({ settled: false })
     await world.rewrite((state) => ({ ...state, claim: { ...(state.claim as object), at: 1, ms: 1 } }))
@@ -181,7 +181,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     expect(holder.told.suspicious).toEqual([])
   })
 
-  it('when the lease is deleted, then the refresh token in flight is presented by nobody else (F137, F138)', async () => {
+  it('when the lease is deleted, then no other process presents the refresh token in flight (F137, F138)', async () => {
     const [holder, other] = [await world.start(), await world.start()]
     await holder.tokens.getAccessToken()
     await other.tokens.getAccessToken()
@@ -190,7 +190,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     const renewed = holder.tokens.renew()
     while (world.source.calls.length < 2) await settle()
     await world.server.command('FLUSHALL')
-    // After a flush, fences start at the clock of the server. Without these 2 ms, an old fence could come again.
+    // After a flush, fences start at the clock of the server. Without these 2 ms, an old fence could return.
     await world.clock.advance(2)
     await other.tokens.renew()
     answer.open()
@@ -210,7 +210,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     ['OOM: the server is out of memory, raise maxmemory', [['CONFIG', 'SET', 'maxmemory', '1']], ['PING']],
     ['READONLY: the server is a replica, connect to the primary', [['REPLICAOF', '127.0.0.1', '1']], ['PING']],
   ])(
-    'when Redis answers %s, then the event says what to do, the store is unavailable and nothing counts as empty (F151, F152)',
+    'when Redis replies %s, then the event says what to do, the store is unavailable and nothing counts as empty (F151, F152)',
     async (kind, commands, own) => {
       const redis = await startRedis()
       const client = await world.connect(redis.url)

@@ -15,7 +15,7 @@ describeRedis('given twenty processes that share one token', () => {
   })
 
   it(
-    'when the one that renews is killed or frozen at ten random steps, then nobody else notices, and thirty busy ones that start cold make three token requests at most (F136, F176, P19, P20)',
+    'when the one that renews is killed or frozen at ten random steps, then no other process notices, and thirty busy ones that start cold make at most three token requests (F136, F176, P19, P20)',
     async () => {
       // The bundle has the main entry and Redis, and PostgreSQL is promoted by hand.
       const args = ['--rounds', String(ROUNDS), '--seconds', '0', '--promotions', '0', '--seed', String(seed)]
@@ -28,7 +28,7 @@ describeRedis('given twenty processes that share one token', () => {
           (error, stdout, stderr) => resolve([error, stdout + stderr]),
         )
       })
-      // If something did not hold, the message shows the seed.
+      // If an assertion fails, the message shows the seed.
       expect(printed).toContain('Everything held.')
       expect(printed).toMatch(/kept {4}[1-3] token calls until all of them had a token/)
       expect(printed.match(/SIG(KILL|STOP) \d+ ms after/g)).toHaveLength(ROUNDS)

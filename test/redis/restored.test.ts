@@ -13,7 +13,7 @@ const HOUR = 3_600_000
 describeRedis('given a Redis that does not keep its promises', () => {
   const world = new World()
 
-  it('when it restarts from a snapshot, then each refresh token is presented once, one event says so, and no alarm (F177)', async () => {
+  it('when it restarts from a snapshot, then each refresh token is presented once, one event says so, and there is no alarm (F177)', async () => {
     const server = await startRedis()
     const first = await world.start({ url: server.url })
     await first.tokens.getAccessToken()
@@ -36,7 +36,7 @@ describeRedis('given a Redis that does not keep its promises', () => {
     await server.stop()
   })
 
-  it('when its clock is set back by an hour under load, then nobody gets an expired token or waits longer than a lease (F178)', async () => {
+  it('when its clock is set back by an hour under load, then no caller gets an expired token or waits longer than a lease (F178)', async () => {
     const { clock, source } = world
     let setBackMs = 0
     let inFlight = 0
@@ -66,7 +66,7 @@ describeRedis('given a Redis that does not keep its promises', () => {
       return manage(own as never, { store, exchangeTimeoutMs: 4_000 }, clock)
     }
     const all = [0, 1, 2, 3].map(start)
-    // Time stands still until Redis has answered.
+    // Virtual time stands still until Redis has replied.
     const advance = async (ms: number) => {
       for (const until = clock.monotonicNow() + ms; clock.monotonicNow() < until;) {
         do await settle()

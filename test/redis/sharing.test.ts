@@ -26,7 +26,7 @@ describeRedis('given processes that share', () => {
     expect(world.source.kinds).toBe('obtain refresh refresh')
   })
 
-  it('when hundreds are cold at once, then one calls and the others poll at most four times a second (F148, I13)', async () => {
+  it('when hundreds are cold at once, then one makes the token request and the others poll at most four times a second (F148, I13)', async () => {
     const client = await world.connect()
     let commands = 0
     let inFlight = 0
@@ -40,7 +40,7 @@ describeRedis('given processes that share', () => {
     const store = redisStore({ client: onClock(send, world.clock) })
     const processes = Array.from({ length: 100 }, () => manage(world.source, { store }, world.clock))
     const asked = processes.map(({ tokens }) => tokens.getAccessToken())
-    // Time stands still until Redis has answered.
+    // Virtual time stands still until Redis has replied.
     const idle = async () => {
       do await settle()
       while (inFlight > 0)
@@ -91,7 +91,7 @@ describeRedis('given processes that share', () => {
     for (const { tokens } of fleet) await tokens.close()
   })
 
-  it('when one is refused its credentials, then all of them wait, and a reset in any of them ends it for all', async () => {
+  it("when the service rejects one process's credentials, then all of them wait, and a reset in any of them ends it for all", async () => {
     const [first, second, third] = [await world.start(), await world.start(), await world.start()]
     world.source.script.push(failing(400))
     expect(await outcome(first.tokens.getAccessToken())).toMatchObject({
@@ -107,10 +107,10 @@ describeRedis('given processes that share', () => {
     expect(await third.tokens.getAccessToken()).toBe('access-1')
   })
 
-  it('when one is reset and asked at once, then its new token set is stored, for it was claimed after the reset', async () => {
+  it('when one is reset and needs a token at once, then its new token set is stored, because its lease is newer than the reset', async () => {
     const [first, second] = [await world.start(), await world.start()]
     await first.tokens.getAccessToken()
-    await second.tokens.getAccessToken() // the second process adopts, so it has settled nothing yet
+    await second.tokens.getAccessToken() // the second process adopts, so it has not released anything yet
     const reset = second.tokens.reset()
     const token = await second.tokens.getAccessToken()
     await reset
@@ -120,7 +120,7 @@ describeRedis('given processes that share', () => {
   })
 
   it.each([1, 4])(
-    'when one stops after a suspicion, with %i attempts to make, then all of them stop, and those that start later',
+    'when one stops after a suspicion, with %i attempts left, then all of them stop, and those that start later',
     async (maxAttempts) => {
       const options = { onSuspicious: 'stop', retry: { maxAttempts } } as const
       const [first, second] = [await world.start({}, options), await world.start({}, options)]
@@ -139,7 +139,7 @@ describeRedis('given processes that share', () => {
     },
   )
 
-  it('when a store key stands for two accounts, variants or addresses, then nothing is shared between them (F150)', async () => {
+  it('when a store key could mean two accounts, variants or addresses, then nothing is shared between them (F150)', async () => {
     const client = await world.connect()
     const store = redisStore({ client })
     const ids = ['variant-a https://a my-login', 'variant-b https://a my-login', 'variant-b https://b my-login']
@@ -153,7 +153,7 @@ describeRedis('given processes that share', () => {
     expect(await world.stored()).toHaveLength(3)
   })
 
-  it('when the key is looked at, then it has one hash tag, so a cluster keeps it in one slot (F140)', async () => {
+  it('when the key is inspected, then it has one hash tag, so a cluster keeps it in one slot (F140)', async () => {
     const { tokens } = await world.start()
     await tokens.getAccessToken()
     expect(await world.key()).toMatch(/^\{evergreen:[0-9a-f]{32}\}$/)
@@ -161,7 +161,7 @@ describeRedis('given processes that share', () => {
   })
 
   it('when a refresh token lives longer than Redis can keep a key, then the record is kept for a hundred years', async () => {
-    // "Never expires", as some services say it: the largest number of seconds.
+    // "Never expires", as some services express it: the largest number of seconds.
     world.source.script.push(() => world.source.grant({ refreshLifetimeMs: 2 ** 63 * 1_000 }))
     const [first, second] = [await world.start(), await world.start()]
     await first.tokens.getAccessToken()
@@ -170,7 +170,7 @@ describeRedis('given processes that share', () => {
     expect(first.told.storeUnavailable).toEqual([])
   })
 
-  it('when a message is published, then nobody listens: nothing but the record informs (F147)', async () => {
+  it('when a message is published, then no process listens: the record is the only channel (F147)', async () => {
     const { tokens } = await world.start()
     await tokens.getAccessToken()
     expect(await world.server.command('PUBSUB', 'NUMPAT')).toBe(0)
@@ -207,14 +207,14 @@ it.each([
     },
     /encryptionKeys\[1\]\.id 'a' is already used by an earlier key/,
   ],
-])('when redisStore is given a bad %s, then it says so at once, and shows no key', (_, options, message) => {
+])('when redisStore receives an invalid %s, then it throws at once, and shows no key', (_, options, message) => {
   const client = { command: async () => null }
   const create = () => redisStore({ client, ...options } as never)
   expect(create).toThrow(message)
   expect(create).not.toThrow(/s3cret/)
 })
 
-it('when credentials come from a function without an account, then a store needs a storeKey', () => {
+it('when credentials come from a function without an account, then a store requires a storeKey', () => {
   const source = clientCredentials({
     baseUrl: 'https://a.example',
     credentials: () => ({ clientId: 'a', clientSecret: 'b' }),

@@ -9,7 +9,7 @@ import { describeRedis } from '../support/redis-server.ts'
 import { StrictService } from '../support/strict-service.ts'
 import { World } from './world.ts'
 
-/** Waits in real time: notifications come over a socket that no clock of a test moves. */
+/** Waits in real time: notifications arrive over a socket that no test clock moves. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10))
 }
@@ -57,7 +57,7 @@ describeRedis('given a login of two processes in a real Redis, with subscribers'
       const subscribed = async () =>
         Number(((await world.server.command('PUBSUB', 'NUMSUB', 'axios-evergreen')) as unknown[])[1])
       while ((await subscribed()) < 2) await new Promise((resolve) => setTimeout(resolve, 10))
-      // The first check is due all the same.
+      // The first check is due anyway.
       await world.clock.advance(31_000)
       await first.tokens.getAccessToken()
       await second.tokens.getAccessToken()
@@ -67,7 +67,7 @@ describeRedis('given a login of two processes in a real Redis, with subscribers'
         await first.tokens.getAccessToken()
       }
       expect(first.reads.count).toBe(before)
-      // What is published now reaches nobody: the subscribers connect again, and owners check.
+      // What is published now reaches no subscriber: they reconnect, and owners check.
       await world.server.command('CLIENT', 'KILL', 'TYPE', 'pubsub')
       await second.tokens.logout()
       let ended: unknown

@@ -21,7 +21,7 @@ const SECRET = 's3cret'
 
 /**
  * @param connects Whether the client tries to connect. Then all limits pass after the next failure of its connection.
- * @returns The reason that the event gives for a client.
+ * @returns The reason in the event for a client.
  */
 async function reasonWith(client: RedisClient, connects?: 'connects'): Promise<string> {
   const clock = manualClock()
@@ -39,13 +39,13 @@ async function reasonWith(client: RedisClient, connects?: 'connects'): Promise<s
   return /^The shared token store is unavailable \((.*)\)$/.exec(message)![1]!
 }
 
-/** A client with a listener for errors. */
+/** A client with an error listener. */
 function heard<Client extends { on(name: 'error', listener: () => void): unknown }>(client: Client): Client {
   client.on('error', () => undefined)
   return client
 }
 
-/** A client of node-redis that connects again and again. Its timers end only when an attempt ends. */
+/** A node-redis client that reconnects forever. Its timers end only when an attempt ends. */
 function persistent(url: string) {
   let isOver = false
   const client = heard(createClient({ url, socket: { reconnectStrategy: () => (isOver ? false : 10) } }))
@@ -57,13 +57,13 @@ function persistent(url: string) {
   return { client, end }
 }
 
-describe('given something that is no client as it is given', () => {
+describe('given a value that is not a usable client', () => {
   it.each<[string, unknown, string]>([
     ['a promise of one', Promise.resolve({ command: async () => null }), 'client is a promise: await it'],
     ['an address', `redis://:${SECRET}@host`, 'client must be an object, got string'],
     ['another library', { customCommand: async () => null }, '{ command: (args) => client.customCommand(args) }'],
     ['a class', Redis, 'client must be an object, got function'],
-  ])('when it is %s, then it is refused with what to write instead (F181)', (_, client, words) => {
+  ])('when it is %s, then it is rejected with the correct code (F181)', (_, client, words) => {
     const create = () => redisStore({ client: client as RedisClient })
     expect(create).toThrow(TypeError)
     expect(create).toThrow(words)
@@ -73,13 +73,13 @@ describe('given something that is no client as it is given', () => {
   const reading = (value: unknown) => [value, '1767225600', '0', '']
 
   it.each<[string, (args: string[]) => unknown]>([
-    ['nothing, as one with callbacks', () => undefined],
-    ['a transaction', () => 'QUEUED'],
-    ['a transaction to the step that stores', (args) => (args.length > 4 ? 'QUEUED' : reading(null))],
-    ['nothing to the step that stores', (args) => (args.length > 4 ? undefined : reading(null))],
-    ['what it has parsed', () => reading({ schema: 2 })],
+    ['nothing, as with callbacks', () => undefined],
+    ['QUEUED, as in a transaction', () => 'QUEUED'],
+    ['QUEUED for the step that stores', (args) => (args.length > 4 ? 'QUEUED' : reading(null))],
+    ['nothing for the step that stores', (args) => (args.length > 4 ? undefined : reading(null))],
+    ['a parsed reply', () => reading({ schema: 2 })],
     ['words', () => ['a', 'b', 'c']],
-  ])('when it answers with %s, then the event says so (F181)', async (_, command) => {
+  ])('when it returns %s, then the event says so (F181)', async (_, command) => {
     expect(await reasonWith({ command: async (args) => command(args) })).toBe(
       'the client must return the reply of Redis unchanged',
     )
@@ -91,15 +91,15 @@ describeRedis('given a client that cannot reach its server', () => {
   const at = () => ({ url: world.server.url })
 
   it.each<[string, () => RedisClient | Promise<RedisClient>]>([
-    ['a client of node-redis', () => heard(createClient(at()))],
-    ['a pool of node-redis', () => heard(createClientPool(at()))],
-    ['a cluster of node-redis', () => heard(createCluster({ rootNodes: [at()] }))],
+    ['a node-redis client', () => heard(createClient(at()))],
+    ['a node-redis pool', () => heard(createClientPool(at()))],
+    ['a node-redis cluster', () => heard(createCluster({ rootNodes: [at()] }))],
     [
-      'a sentinel of node-redis',
+      'a node-redis sentinel',
       () => heard(createSentinel({ name: 'main', sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }] })),
     ],
     [
-      'a client of node-redis, which was closed,',
+      'a closed node-redis client',
       async () => {
         const client = await heard(createClient(at())).connect()
         await client.close()
@@ -107,7 +107,7 @@ describeRedis('given a client that cannot reach its server', () => {
       },
     ],
     [
-      'a client of ioredis, which was closed,',
+      'a closed ioredis client',
       async () => {
         const client = heard(new Redis(world.server.url))
         await client.quit()
@@ -161,7 +161,7 @@ describeRedis('given a client that cannot reach its server', () => {
     await server.stop()
   })
 
-  it('when the password is wrong, then the event says so, and nothing more (F151, F181)', async () => {
+  it('when the password is wrong, then the event says only that (F151, F181)', async () => {
     const server = await startRedis({ args: ['--requirepass', 'right'] })
     const { client, end } = persistent(server.url.replace('//', `//:${SECRET}@`))
     expect(await reasonWith(client, 'connects')).toMatch(
@@ -171,7 +171,7 @@ describeRedis('given a client that cannot reach its server', () => {
     await server.stop()
   })
 
-  it('when nobody is at its address, then the event has the code of the system (F131)', async () => {
+  it('when no server is at its address, then the event has the error code of the system (F131)', async () => {
     const { client, end } = persistent('redis://127.0.0.1:1')
     expect(await reasonWith(client, 'connects')).toBe(
       'no response within 1000 ms; the client has no connection (ECONNREFUSED)',
@@ -180,7 +180,7 @@ describeRedis('given a client that cannot reach its server', () => {
   })
 })
 
-describe('given the words of different servers for a right that a script lacks', () => {
+describe("given different servers' messages for a permission that a script lacks", () => {
   it.each([
     [
       'Redis 7.0',
@@ -197,7 +197,7 @@ describe('given the words of different servers for a right that a script lacks',
   })
 })
 
-describeRedis('given a user of Redis with few rights', () => {
+describeRedis('given a Redis user with few permissions', () => {
   const world = new World()
   const NEEDED = ['+evalsha', '+eval', '+time', '+type', '+getrange', '+set', '+info', '~{evergreen:*']
 
@@ -206,7 +206,7 @@ describeRedis('given a user of Redis with few rights', () => {
     return heard(createClient({ url: world.server.url.replace('//', '//app:pass@') })).connect()
   }
 
-  it('when the rights are those of the guide, then tokens are shared and a restart is noticed (F181)', async () => {
+  it('when the permissions are those of the guide, then tokens are shared and a restart is noticed (F181)', async () => {
     const client = await asUser(...NEEDED)
     const { tokens, told } = manage(world.source, { store: redisStore({ client }) }, world.clock)
     await tokens.getAccessToken()

@@ -62,7 +62,7 @@ export class World {
       { store: redisStore({ client: onClock(send, this.clock), ...rest }), ...options },
       this.clock,
     )
-    // Ends before the connection. The connection may be slow or gone: then an open renewal ends by its limit.
+    // Ends before the connection, which may be slow or gone: then a pending renewal ends by its limit.
     this.#ends.unshift(async () => {
       const closed = managed.tokens.close()
       for (let turn = 0; turn < 4; turn += 1) await this.clock.advance(15_000)
@@ -71,7 +71,7 @@ export class World {
     return managed
   }
 
-  /** All that is stored, keys and values. */
+  /** Everything that is stored, keys and values. */
   async stored(): Promise<[string, string][]> {
     const keys = (await this.server.command('KEYS', '*')) as string[]
     return Promise.all(

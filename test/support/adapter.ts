@@ -10,7 +10,7 @@ if (axios.VERSION !== version) throw new Error(`axios ${axios.VERSION} was loade
 if (adapter !== 'http' && adapter !== 'fetch') throw new Error(`no adapter: TEST_ADAPTER=${String(adapter)}`)
 
 axios.defaults.adapter = adapter
-// axios makes its fetch adapter once, from the globals of that moment. Once nock is active, that would be the Request of nock for ever.
+// axios creates its fetch adapter once, from the current globals. Once nock is active, that would be the Request of nock for good.
 const named = getAdapter as (name: string, config: object) => unknown
 named('fetch', axios.defaults)
 
@@ -18,7 +18,7 @@ type Send = (this: Axios, config: AxiosRequestConfig) => Promise<unknown>
 const prototype = Axios.prototype as { request: Send }
 const { request } = prototype
 prototype.request = function (config, ...rest: []) {
-  // Only the instance of the token requests has no default adapter: its calls take the first adapter of a list that works.
+  // Only the instance of the token requests has no default adapter: its calls use the first working adapter of a list.
   const { defaults } = this as Partial<Axios>
   const chooses = defaults?.adapter === undefined && Array.isArray(config.adapter)
   return request.call(this, chooses ? { ...config, adapter } : config, ...rest)

@@ -1,9 +1,9 @@
-// Finds the browsers that a run asks for, once for the whole run, and says which suites do not run.
+// Finds the browsers that a run requests, once for the whole run, and prints which suites do not run.
 import { engines, NAMES, wanted } from '../browser/support/engines.mjs'
 import { aptInstall } from './apt-install.mjs'
 import findChromium from './chromium-setup.mjs'
 
-/** Packages of Debian. */
+/** Debian packages. */
 const PACKAGES = { firefox: ['firefox-esr'], webkit: ['webkit2gtk-driver', 'xvfb', 'xauth'] }
 
 export default function setup() {

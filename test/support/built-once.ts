@@ -9,10 +9,10 @@ const BUILDS = join('node_modules', '.cache', 'evergreen')
 /**
  * Builds once for all test files, and again when a source has changed.
  *
- * @param name Tells builds of the same sources apart.
+ * @param name Distinguishes builds of the same sources.
  * @param sources Files, and folders without what is installed in them.
- * @param build Is given an empty folder.
- * @returns The folder. Nobody may write there.
+ * @param build Receives an empty folder.
+ * @returns The folder. It must not be written to.
  */
 export async function builtOnce(
   name: string,
@@ -24,7 +24,7 @@ export async function builtOnce(
   await mkdir(BUILDS, { recursive: true })
   const made = await mkdtemp(join(BUILDS, 'new-'))
   await build(made)
-  // Another test file may have built the same meanwhile: then that one stays.
+  // Another test file may have built the same in the meantime: then that build stays.
   await rename(made, folder).catch(() => rm(made, { recursive: true }))
   return folder
 }

@@ -12,7 +12,7 @@ export interface BuiltPackage {
   remove(): Promise<void>
 }
 
-/** No program takes that long, not even on a slow machine. */
+/** No program takes that long, even on a slow machine. */
 const HANGS_MS = 540_000
 
 /** Puts the built package below node_modules, where Node finds what it imports. */
@@ -22,7 +22,7 @@ export async function buildPackage(): Promise<BuiltPackage> {
   const built = join(dir, 'node_modules', 'axios-evergreen')
   await cp('package.json', join(built, 'package.json'))
   await cp(dist, join(built, 'dist'), { recursive: true })
-  // Without a package.json here, bundlers would take `axios-evergreen` for the project around it, with whatever `dist` is there.
+  // Without a package.json here, bundlers would resolve `axios-evergreen` to the surrounding project, with whatever `dist` is there.
   await writeFile(join(dir, 'package.json'), '{ "private": true }')
   return { dir, run, remove: () => rm(dir, { recursive: true }) }
 }

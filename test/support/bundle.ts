@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { builtOnce } from './built-once.ts'
 
 /**
- * Bundles entries of `src` into one ESM file that a process of its own can run.
+ * Bundles entries of `src` into one ESM file that a separate process can run.
  *
  * @returns its address.
  */

@@ -3,10 +3,10 @@ import { Writable } from 'node:stream'
 import { format, inspect } from 'node:util'
 import { expect, jest } from '@jest/globals'
 
-/** Part of every marked secret, and of nothing else, such as the path of a file that stacks name. */
+/** Part of every marked secret, and of nothing else, such as the path of a file in a stack. */
 const WORD = 'canary-'
 
-/** Finds the mark as it is, in hex, and at any place of a text in base64. */
+/** Finds the mark in plain text, in hex, and at any position of a base64 text. */
 export const CANARY = new RegExp([WORD, Buffer.from(WORD).toString('hex'), ...[0, 1, 2].map(base64Core)].join('|'), 'i')
 
 /** @returns The base64 digits of the word that depend on no neighbour, if `before` bytes (modulo 3) come before the word. */
@@ -15,7 +15,7 @@ function base64Core(before: number): string {
   return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + WORD.length) * 8) / 6))
 }
 
-/** @returns All texts that a log could make of a value, hidden members and the chain of causes included. */
+/** @returns All texts that a log could make of a value, including hidden members and the chain of causes. */
 export function logged(what: unknown): string {
   const forms = []
   for (let link = what; link !== undefined && link !== null; link = (link as Error).cause)
@@ -33,10 +33,10 @@ export function logged(what: unknown): string {
   return joined(forms)
 }
 
-/** @returns What users may print of a response or an error of axios. */
+/** @returns What users may print of an axios response or error. */
 export function printed(value: object): string {
   const { stack, message, cause } = value as Partial<Error>
-  // Only an error has a `toJSON`. A response may hold itself through its request, so JSON gets it without those members.
+  // Only an error has a `toJSON`. A response may contain itself through its request, so JSON gets it without those members.
   const plain = 'toJSON' in value ? value : { ...value, config: undefined, data: undefined }
   return joined([
     consoleLogged(value),
@@ -76,7 +76,7 @@ export function expectNoCanary(text: string): void {
   expect(at < 0 ? '' : text.slice(Math.max(0, at - 200), at + 100)).toBe('')
 }
 
-/** Listens until the test ends. @returns All that was written to the console, to stdout and to stderr. */
+/** Records until the test ends. @returns Everything that was written to the console, to stdout and to stderr. */
 export function recordOutput(): () => string {
   const names = ['debug', 'error', 'info', 'log', 'trace', 'warn'] as const
   const consoles = names.map((name) => jest.spyOn(console, name).mockImplementation(() => undefined))
@@ -86,7 +86,7 @@ export function recordOutput(): () => string {
     [...consoles, ...streams].flatMap(({ mock }) => mock.calls.map((call) => format(...call.map(text)))).join('\n')
 }
 
-/** @returns The value as another thread gets it; undefined if it cannot be sent. */
+/** @returns The value as another thread receives it; undefined if it cannot be sent. */
 function cloned(value: unknown): unknown {
   try {
     return structuredClone(value)

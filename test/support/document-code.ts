@@ -31,7 +31,7 @@ export function codeBlocks(): CodeBlock[] {
   })
 }
 
-/** @returns The blocks in JavaScript, with JSX too: for pages of a browser, for frameworks and for phones. */
+/** @returns The blocks in JavaScript, including JSX: for browser pages, for frameworks and for phones. */
 export function scriptBlocks(): CodeBlock[] {
   return documents.flatMap((document) => {
     const text = readFileSync(document, 'utf8')
@@ -40,7 +40,7 @@ export function scriptBlocks(): CodeBlock[] {
   })
 }
 
-/** @returns The commands of all documents for a shell. */
+/** @returns The shell commands of all documents. */
 export function commands(): CodeBlock[] {
   return [...documents, 'CONTRIBUTING.md'].flatMap((document) =>
     fences('sh', readFileSync(document, 'utf8')).map((code, n) => ({ name: `${document} ${n + 1}`, code })),

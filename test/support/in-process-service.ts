@@ -4,10 +4,10 @@ import { response } from '../service/world.ts'
 import type { ReadRequest } from './scripted-server.ts'
 import type { TokenServiceModel } from './token-service-model.ts'
 
-/** What becomes of one refresh. Obtains are always answered. */
+/** What happens to one refresh. Obtains always succeed. */
 export type Fate = 'answered' | 'stolen before' | 'lost before the act' | 'lost after the act' | '503 after the act'
 
-/** Token calls reach the service without a socket, so thousands fit into virtual time. @param fate Of each refresh. */
+/** Token requests reach the service without a socket, so thousands fit into virtual time. @param fate Of each refresh. */
 export function adapterTo(
   service: TokenServiceModel,
   wallNow: () => number,

@@ -1,13 +1,13 @@
-/** The parts of IndexedDB that the package uses, in memory. A test says what happens to its steps. */
+/** The parts of IndexedDB that the package uses, in memory. A test controls its steps. */
 export interface FakeDatabases {
   readonly open: (name: string) => object
   /** All entries, by database. */
   readonly databases: ReadonlyMap<string, Map<string, unknown>>
-  /** Called in `open` and before each write. What it throws is the error of that step; `never`: the step has no answer. */
+  /** Called in `open` and before each write. What it throws is the error of that step; `never`: the step never ends. */
   trouble: (step: 'open' | 'put') => 'never' | undefined
 }
 
-/** Puts a fake instead of `indexedDB`. @returns It, and a function that takes it away. */
+/** Replaces `indexedDB` by a fake. @returns the fake, and a function that restores the original */
 export function fakeIndexedDb(): FakeDatabases & { remove(): void } {
   const databases = new Map<string, Map<string, unknown>>()
   const fake: FakeDatabases = {

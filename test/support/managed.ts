@@ -21,7 +21,7 @@ export interface Call {
 
 type Answer = (call: Call) => TokenGrant | Promise<TokenGrant>
 
-/** A source that answers each call by the next entry of `script`, and by a grant of `lifetimeMs` when there are none left. */
+/** A source that handles each call with the next entry of `script`, and with a grant of `lifetimeMs` when there are none left. */
 export class ScriptedSource implements TokenSource {
   readonly id = 'scripted'
   readonly calls: Call[] = []
@@ -63,7 +63,7 @@ export class ScriptedSource implements TokenSource {
   }
 }
 
-/** An answer that fails with `status`, classified as the specification says. */
+/** A result that fails with `status`, classified as the specification says. */
 export function failing(status: number, details: { retryAfterMs?: number } = {}): Answer {
   const REJECTED = { obtain: 'ERR_CREDENTIALS_REJECTED', refresh: 'ERR_REFRESH_REJECTED' } as const
   return ({ kind }) => {
@@ -79,7 +79,7 @@ export function failing(status: number, details: { retryAfterMs?: number } = {})
   }
 }
 
-/** What the bundled sources say about a refresh token after an answer of this status. */
+/** What the bundled sources report about a refresh token after a response of this status. */
 export const FATES: Partial<Record<number, 'refused' | 'unusable' | 'kept'>> = {
   400: 'unusable',
   401: 'refused',
@@ -92,7 +92,7 @@ export function failingWith(code: TokenErrorCode, outcome: ExchangeOutcome): Ans
   }
 }
 
-/** An answer that waits until the test calls `open`. */
+/** A result that waits until the test calls `open`. */
 export function held(answer: Answer): { answer: Answer; open: () => void } {
   let open = (): void => undefined
   const gate = new Promise<void>((resolve) => (open = resolve))
@@ -109,7 +109,7 @@ export interface Managed {
   readonly told: Told
 }
 
-/** A manager with a scripted source in virtual time. Jitter and backoff take the lowest draw. @param unheard Without listeners. */
+/** A manager with a scripted source in virtual time. Jitter and backoff use the lowest draw. @param unheard Without listeners. */
 export function manage(
   source = new ScriptedSource(),
   options: Partial<TokenManagerOptions> = {},
@@ -131,7 +131,7 @@ const NAMES = [
   'storeUnavailable',
 ] as const
 
-/** @param tokens Every manager has the methods of a login, and only the types of some tell so. */
+/** @param tokens Every manager has the methods of a login, but only some types declare them. */
 export function listen(tokens: TokenManager, names: readonly (keyof LoginEvents)[] = NAMES): Told {
   const told = Object.fromEntries(NAMES.map((name) => [name, []])) as unknown as Told
   for (const name of names) (tokens as LoginManager).on(name, (event) => told[name].push(event as never))

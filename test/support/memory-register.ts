@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/index.ts'
 import type { RegisterReading, TokenRegister } from '../../src/store/index.ts'
 
-/** A register in memory, which stands for one server. */
+/** A register in memory, which represents one server. */
 export class MemoryRegister implements TokenRegister {
   readonly kind = 'memory-register'
   readonly values = new Map<string, { value: string; until: number }>()
@@ -33,7 +33,7 @@ export class MemoryRegister implements TokenRegister {
   }
 }
 
-/** A register that tells its watchers of each change, as that of browsers does. */
+/** A register that notifies its watchers of each change, like that of browsers. */
 export class WatchedRegister extends MemoryRegister {
   readonly watchers = new Set<() => void>()
 

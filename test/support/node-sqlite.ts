@@ -13,7 +13,7 @@ type BetterSqlite = new (
 export const BetterSqlite = load()
 
 function load(): BetterSqlite | undefined {
-  // It stands in a folder of its own, because it is compiled.
+  // It has a separate folder, because it is compiled.
   const required = createRequire(join(__dirname, '../sqlite/package.json'))
   try {
     const found = required('better-sqlite3') as BetterSqlite

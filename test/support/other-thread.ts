@@ -4,8 +4,8 @@ import { type Clock, systemClock } from '../../src/core/clock.ts'
 const [RECEIVED, ANSWERED, GATE] = [0, 1, 2]
 
 /**
- * Starts a thread with sockets of its own, which goes on while this thread is busy. It listens, and answers each HTTP request
- * with a body, or passes bytes to and from a server.
+ * Starts a thread with its own sockets, which keeps running while this thread is busy. It listens, and responds to each HTTP
+ * request with a body, or passes bytes to and from a server.
  */
 export async function startOtherThread(does: { answer: string } | { handOnTo: number }) {
   const state = new Int32Array(new SharedArrayBuffer(12))
@@ -14,12 +14,12 @@ export async function startOtherThread(does: { answer: string } | { handOnTo: nu
   const port = await new Promise<number>((resolve) => worker.once('message', resolve))
   return {
     port,
-    /** Holds the next answer back. Resolves when that answer has reached the thread. */
+    /** Holds the next response. Resolves when that response has reached the thread. */
     async hold(): Promise<void> {
       state.fill(0)
       while (Atomics.load(state, RECEIVED) === 0) await new Promise((resolve) => setImmediate(resolve))
     },
-    /** Releases the answer, and keeps this thread busy until the answer is in the socket, unread. */
+    /** Releases the response, and keeps this thread busy until the response is in the socket, unread. */
     stallUntilAnswered(): void {
       Atomics.store(state, GATE, 1)
       Atomics.notify(state, GATE)
@@ -66,7 +66,7 @@ const server = 'answer' in does ? answering() : handingOn()
 server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))
 `
 
-/** Time moves in `stall` only. As in Node, timers whose time has come run before any socket is read. */
+/** Time advances in `stall` only. As in Node, overdue timers run before any socket is read. */
 export class BusyClock implements Clock {
   #now = 1_000
   readonly #timers = new Map<() => void, number>()

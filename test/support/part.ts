@@ -6,5 +6,5 @@ const { TESTS } = process.env
  */
 export const part = <T>(whole: T, some: T): T => (TESTS === 'fast' || TESTS === 'slow' ? some : whole)
 
-/** What `npm test` takes of a search that `npm run test:slow` goes on with (`sharedTests` in jest.config.mjs). */
+/** How much of a search `npm test` runs, if `npm run test:slow` runs the rest (`sharedTests` in jest.config.mjs). */
 export const share = <T>(most: T, few: T): T => (TESTS === 'fast' ? few : most)

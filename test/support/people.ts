@@ -3,7 +3,7 @@ import { TokenError, type AdoptedGrant, type TokenStore } from '../../src/index.
 import { type LoginManager, person } from '../../src/login/index.ts'
 import { manage, outcome, ScriptedSource } from './managed.ts'
 
-/** Only a user can obtain its tokens. It notes what it revokes. */
+/** Only a user can obtain its tokens. It records what it revokes. */
 export class LoginSource extends ScriptedSource {
   readonly login = person
   readonly revoked: unknown[] = []
@@ -13,13 +13,13 @@ export class LoginSource extends ScriptedSource {
   }
 }
 
-/** A manager of such a source. Its tokens live for a minute, and nobody keeps them warm. */
+/** A manager of such a source. Its tokens live for a minute, and are not kept warm. */
 export const open = (store?: TokenStore, clock?: ReturnType<typeof manage>['clock']) => {
   const source = new LoginSource({ pairs: true, lifetimeMs: 60_000 })
   return { ...manage(source, { renewal: { keepWarm: 'never' }, ...(store && { store }) }, clock), source }
 }
 
-/** A request that begins now and is sent later. @returns Whether it may have a token then. */
+/** A request that starts now and is sent later. @returns Whether it may have a token then. */
 export function begun(tokens: LoginManager) {
   const { currentGeneration: currentGeneration, firstGeneration: firstGeneration } = internalsOf(tokens)!
   const mark = currentGeneration!()
@@ -31,7 +31,7 @@ export const loginOf = (name: string, subject?: string, accessLifetimeMs = 60_00
   ...(subject !== undefined && { subject }),
 })
 
-/** @returns What the answer is, or the code of its error. */
+/** @returns The result, or the code of its error. */
 export const asked = (answer: Promise<unknown>) =>
   outcome(answer).then((ended) => (ended instanceof TokenError ? ended.code : ended))
 

@@ -3,7 +3,7 @@ import type { PostgresClient } from '../../src/postgres/postgres-register.ts'
 
 const TIME = 'clock_timestamp()'
 
-/** Runs the real statements in a real server, with one change: the wall clock of a test gives the time. */
+/** Runs the real statements in a real server, with one change: the wall clock of a test provides the time. */
 export function onClock(pool: PostgresClient, clock: Pick<Clock, 'wallNow'>): PostgresClient {
   return {
     async query(text, values) {

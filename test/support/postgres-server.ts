@@ -5,10 +5,10 @@ import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from '../../scripts/lib/server-process.mjs'
 
-/** For suites with a server of their own. Without PostgreSQL they are skipped, and the setup prints a line. */
+/** For suites with their own server. Without PostgreSQL they are skipped, and the setup prints a line. */
 export const describePostgres = process.env.TEST_POSTGRES === 'own' ? describe : describe.skip
 
-/** For suites that keep to a schema of their own: the server at `POSTGRES_URL` is enough. */
+/** For suites that use only their own schema: the server at `POSTGRES_URL` is enough. */
 export const describeSharedPostgres = process.env.TEST_POSTGRES === 'shared' ? describe : describePostgres
 
 /** Finds a server for suites that can share one. */
@@ -22,12 +22,12 @@ export interface PostgresServer {
   /** URL with the superuser, who needs no password. */
   readonly url: string
   readonly process: ChildProcess
-  /** Makes a replica the primary. Resolves when it takes writes. */
+  /** Promotes a replica to the primary. Resolves when it accepts writes. */
   promote(): Promise<void>
   stop(): Promise<void>
 }
 
-/** The role `guarded` and its members need a password; nobody else does. */
+/** The role `guarded` and its members need a password; other roles do not. */
 const ACCESS = `host all +guarded 127.0.0.1/32 scram-sha-256
 host all all 127.0.0.1/32 trust
 host replication all 127.0.0.1/32 trust
@@ -37,7 +37,7 @@ host replication all 127.0.0.1/32 trust
 const SETTINGS = { fsync: 'off', shared_buffers: '16MB', autovacuum: 'off', unix_socket_directories: '' }
 
 /**
- * A private server on a random port of loopback, with data of its own. It starts in about two seconds.
+ * A private server on a random port of loopback, with its own data. It starts in about two seconds.
  *
  * @param how `replicaOf`: the server is an asynchronous replica of that one.
  */
@@ -95,7 +95,7 @@ interface Ids {
   readonly gid: number
 }
 
-/** The user who runs the servers in place of root. */
+/** The user who runs the servers instead of root. */
 async function userOfRun(): Promise<Ids | undefined> {
   if (process.getuid?.() !== 0) return undefined
   const { uid, gid } = await stat(dataOfRun())

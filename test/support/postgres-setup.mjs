@@ -1,4 +1,5 @@
-// Finds a PostgreSQL for the suites that need one, once for the whole run: on PATH or where Debian puts it, else Debian's
+// Finds a PostgreSQL for the suites that need one, once for the whole run: on PATH or where Debian installs it, else Debian's
+// package if this process may install it, else the server at POSTGRES_URL (for the suites that can share one).
 // package where this process may install it, else the server at POSTGRES_URL (for the suites that can share one).
 import { spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, realpathSync } from 'node:fs'
@@ -31,7 +32,7 @@ function binaries() {
   ]
   const isNewEnough = (folder) => existsSync(join(folder, 'initdb')) && versionOf(join(folder, 'postgres')) >= 12
   const found = folders.find(isNewEnough)
-  // The other programs lie beside initdb, but perhaps not beside a link to it.
+  // The other programs are next to initdb, but perhaps not next to a link to it.
   return found && dirname(realpathSync(join(found, 'initdb')))
 }
 

@@ -1,4 +1,4 @@
-// Stops servers that a broken-off test file has left running, and removes the data of all servers of the run.
+// Stops servers that an aborted test file has left running, and removes the data of all servers of the run.
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -14,7 +14,7 @@ export default function teardown() {
 
 function end(server) {
   try {
-    // The server ends all of its processes, at once.
+    // The server ends all of its processes at once.
     process.kill(server, 'SIGQUIT')
   } catch {
     // The server has ended, and could not remove its file.

@@ -2,12 +2,12 @@ import type { RegisterReading } from '../../src/store/index.ts'
 import type { ManualClock } from '../../src/testing/manual-clock.ts'
 import { MemoryRegister } from './memory-register.ts'
 
-/** A register behind a pool: so many connections take so many ms for each statement, first in, first out. It may stand still for a time. */
+/** A register behind a pool: a limited number of connections, each of which takes some ms for a statement, first in, first out. It can stall for a time. */
 export class QueuedRegister extends MemoryRegister {
   /** How long a connection takes for a statement, ms. */
   takesMs = 0
   statements = 0
-  /** How many statements waited for a connection at once, at most. */
+  /** The largest number of statements that waited for a connection at once. */
   mostWaiting = 0
   #inFlight = 0
   readonly #clock: ManualClock
@@ -20,7 +20,7 @@ export class QueuedRegister extends MemoryRegister {
     this.#freeAt = Array.from({ length: connections }, () => 0)
   }
 
-  /** From now on no connection begins a statement for `ms`. */
+  /** From now on no connection starts a statement for `ms`. */
   stall(ms: number): void {
     const now = this.#clock.monotonicNow()
     this.#stall = { from: now, to: now + ms }

@@ -3,7 +3,7 @@ import type { RedisClient } from '../../src/redis/index.ts'
 
 const TIME = "redis.call('TIME')"
 
-/** Runs the real scripts in a real server, with one change: the wall clock of a test gives the time. */
+/** Runs the real scripts in a real server, with one change: the wall clock of a test provides the time. */
 export function onClock(command: (args: string[]) => Promise<unknown>, clock: Pick<Clock, 'wallNow'>): RedisClient {
   return {
     async command(args) {

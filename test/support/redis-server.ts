@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe } from '@jest/globals'
 import { createClient } from 'redis'
 import { type RedisServer, startRedis } from '../../scripts/lib/redis-server.mjs'
 
-/** For suites with a server of their own. Without redis-server they are skipped, and the setup prints a line. */
+/** For suites with their own server. Without redis-server they are skipped, and the setup prints a line. */
 export const describeRedis = process.env.TEST_REDIS === 'own' ? describe : describe.skip
 
-/** For suites that keep to keys of their own: the server at `REDIS_URL` is enough. */
+/** For suites that use only their own keys: the server at `REDIS_URL` is enough. */
 export const describeSharedRedis = process.env.TEST_REDIS === 'none' ? describe.skip : describe
 
 /** Finds a server for suites that can share one. */

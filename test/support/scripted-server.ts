@@ -2,22 +2,22 @@ import { createServer, type Socket } from 'node:net'
 import type { Reply } from '../../src/testing/token-document.ts'
 import { listening, wire } from '../service/world.ts'
 
-/** One thing that the server does on a connection, after the steps before it. */
+/** One action of the server on a connection, after the previous steps. */
 export type Step = (connection: Connection) => unknown
 
 /** A request that was read to its end. */
 export interface ReadRequest {
   readonly path: string
-  /** Request line and headers, as they came. */
+  /** Request line and headers, unchanged. */
   readonly head: string
   readonly body: string
 }
 
 /** The service behind the server. */
 export interface Service {
-  /** Called when a whole request has come. */
+  /** Called when a whole request has arrived. */
   hear(request: ReadRequest): void
-  /** Acts on the request. The effect stays, whether or not the answer arrives. */
+  /** Acts on the request. The effect stays, whether or not the response arrives. */
   commit(request: ReadRequest): Reply
 }
 
@@ -30,7 +30,7 @@ export interface ScriptedServer {
   follow(...scripts: Step[][]): void
 }
 
-/** A TCP server on loopback, until the test ends. It does nothing but what the script of a connection says. */
+/** A TCP server on loopback, until the test ends. It does only what the script of a connection says. */
 export async function serveScripts(scripts: Step[][], service?: Service): Promise<ScriptedServer> {
   const connections: Connection[] = []
   const requests: ReadRequest[] = []
@@ -46,7 +46,7 @@ export async function serveScripts(scripts: Step[][], service?: Service): Promis
   return { origin, connections, requests, follow: (...next) => void (coming = next) }
 }
 
-/** The other side has gone: the script ends here. */
+/** The other side has closed the connection: the script ends here. */
 class Gone extends Error {}
 
 export class Connection {
@@ -59,7 +59,7 @@ export class Connection {
   isClosed = false
   head = ''
   request: ReadRequest | undefined
-  /** The last answer of the service. */
+  /** The last response of the service. */
   answer: Reply | undefined
 
   constructor(socket: Socket, requests: ReadRequest[], service: Service | undefined) {
@@ -128,7 +128,7 @@ export const commit: Step = (connection) => {
   connection.answer = connection.service!.commit(connection.request!)
 }
 
-/** Sends bytes, and goes on when they have left this process. @param bytes Or a function that makes them from the response of `commit`. */
+/** Sends bytes, and continues when they have left this process. @param bytes Or a function that makes them from the response of `commit`. */
 export const send =
   (bytes: string | Buffer | ((answer: Reply) => string | Buffer)): Step =>
   ({ socket, answer }) =>
@@ -138,7 +138,7 @@ export const send =
 export const answer = (headers: Record<string, string> = {}): Step =>
   send(({ status, headers: own, body }) => wire(status, body, { ...own, ...headers }))
 
-/** Goes on when the test says so. */
+/** Continues when the test says so. */
 export const pause =
   (gate: { readonly opened: Promise<void> }): Step =>
   () =>

@@ -2,7 +2,7 @@ import { CREDENTIAL_RULES } from '../../src/core/credential-rules.ts'
 import { LOGIN_RULES } from '../../src/login/login-rules.ts'
 import type { Policy, Situation } from '../../src/core/situation.ts'
 
-/** The first call of a renewal has failed: a refresh, while no access token serves. The record holds the lease. */
+/** The first call of a renewal has failed: a refresh, while no access token is valid. The record holds the lease. */
 export const SITUATION: Situation = {
   exchange: 'refresh',
   attempt: 1,

@@ -1,7 +1,7 @@
 import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import { memoryStore } from '../../src/index.ts'
 
-/** A store in memory, but for the steps that `steps` replaces. */
+/** A store in memory, except for the steps that `steps` replaces. */
 export function storeWith(steps: (record: TokenRecord) => Partial<TokenRecord>): OpenableStore {
   const store = memoryStore() as OpenableStore
   return {

@@ -3,7 +3,7 @@ import { person } from '../../src/login/index.ts'
 
 const LIFETIME_MS = 60_000
 
-/** Rotates the refresh tokens of one login. A used one ends the login. */
+/** Rotates the refresh tokens of one login. Presenting a used one ends the login. */
 export class StrictService {
   readonly presented: string[] = []
   hasEnded = false

@@ -43,7 +43,7 @@ export async function startProxy(port: number) {
       if (!after) replies = mode
       if (mode === 'pass') for (const send of held.splice(0)) send()
     },
-    /** From now on the connections that are open pass nothing, and nobody is told, as when a host is gone. New ones work. */
+    /** From now on the open connections pass nothing, without notice, as when a host is gone. New ones work. */
     silence(): void {
       for (const pair of pairs) silent.add(pair)
     },

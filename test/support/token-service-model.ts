@@ -10,7 +10,7 @@ export interface IssuedRefresh {
   readonly token: string
   /** The access token that came with it. */
   readonly access: string
-  /** How often the service has read a request with this token, whatever came of the request. */
+  /** How often the service has read a request with this token, whatever happened to the request. */
   presentations: number
   /** Whether the service has acted on a refresh with this token. */
   isSpent: boolean
@@ -23,7 +23,7 @@ export interface IssuedRefresh {
 export class TokenServiceModel implements Service {
   readonly client = { clientId: 'api-key-of-nobody', clientSecret: 'api-secret-of-nobody' }
   readonly login = { login: 'api-key-of-nobody', password: 'api-secret-of-nobody' }
-  /** Exchanges that were asked for, oldest first. */
+  /** Requested exchanges, oldest first. */
   readonly heard: ('obtain' | 'refresh')[] = []
   /** Access tokens issued, oldest first. */
   readonly issued: string[] = []
@@ -54,7 +54,7 @@ export class TokenServiceModel implements Service {
 
   commit(request: ReadRequest): Reply {
     const { head, body } = request
-    // Two answers of one instant would look like a replay.
+    // Two responses of one instant would look like a replay.
     const now = this.#clock.wallNow() + (this.#commits++ % 1_000) / 1_000
     const contentType = head.toLowerCase().includes(`content-type: ${mediaType}`) ? mediaType : undefined
     const answer = this.#answer({ kind: kindOf(request), method: head.split(' ')[0]!, contentType, body }, now)

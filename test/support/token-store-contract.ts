@@ -39,7 +39,7 @@ function worldOf(create: (clock: ManualClock) => TokenStore) {
   return { open, holdingPair }
 }
 
-/** Claims as an owner that has seen the stored version. */
+/** Acquires as an owner that has seen the stored version. */
 async function granted(record: TokenRecord, owner = 'a', seenVersion = 0): Promise<Lease> {
   const lease = await record.acquire(owner, seenVersion, TTL_MS)
   if (lease.kind === 'newer') return granted(record, owner, lease.tokens.version)
@@ -47,13 +47,13 @@ async function granted(record: TokenRecord, owner = 'a', seenVersion = 0): Promi
   return lease as Lease
 }
 
-/** What a store promises besides whose owners are processes: one may stall in its exchange, and the store may lose what was written. */
+/** What a store promises if its owners are separate processes: one may stall in its exchange, and the store may lose writes. */
 export function sharedStoreContract(name: string, create: (clock: ManualClock) => TokenStore): void {
   tokenStoreContract(name, create)
   const { holdingPair } = worldOf(create)
 
   describe(`given the ${name} store, and owners that stall`, () => {
-    it('when the owner of a lease that ran out comes late with a token set, then it is stored and ends the doubt', async () => {
+    it('when the owner of an expired lease arrives late with a token set, then it is stored and ends the doubt', async () => {
       const { record, clock } = await holdingPair()
       const late = await granted(record)
       await clock.advance(TTL_MS)
@@ -67,7 +67,7 @@ export function sharedStoreContract(name: string, create: (clock: ManualClock) =
       expect(await granted(record)).toMatchObject({ presentable: true })
     })
 
-    it('when a refresh token is rejected, and a newer pair is there, then that pair stays good', async () => {
+    it('when a refresh token is rejected, and a newer token set exists, then the newer one stays valid', async () => {
       const { record, clock } = await holdingPair()
       const late = await granted(record)
       await clock.advance(TTL_MS)
@@ -77,7 +77,7 @@ export function sharedStoreContract(name: string, create: (clock: ManualClock) =
       expect(await granted(record)).toMatchObject({ presentable: true, presentations: 0, isDoubted: false })
     })
 
-    it('when an owner has seen a newer version, then the older pair is not given to anybody any more', async () => {
+    it('when an owner has seen a newer version, then no owner gets the older token set any more', async () => {
       const { record } = await holdingPair()
       const lease = await granted(record, 'a', 5)
       expect(lease).toMatchObject({ version: 5, presentable: false })
@@ -87,7 +87,7 @@ export function sharedStoreContract(name: string, create: (clock: ManualClock) =
   })
 }
 
-/** What every store promises, also one in the memory of one process (design: claim and settle). */
+/** What every store promises, including one in the memory of one process (design: claim and settle). */
 export function tokenStoreContract(name: string, create: (clock: ManualClock) => TokenStore): void {
   const { open, holdingPair } = worldOf(create)
 
@@ -108,7 +108,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await granted(record, 'a', 1)).toMatchObject({ presentable: true, tokens: { ...PAIR, version: 1 } })
     })
 
-    it('when a lease is granted, then others are busy until it is settled', async () => {
+    it('when a lease is granted, then others are busy until it is released', async () => {
       const { record, clock } = await holdingPair()
       const lease = await granted(record)
       await clock.advance(1_000)
@@ -117,7 +117,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await granted(record, 'b')).toMatchObject({ presentable: true })
     })
 
-    it('when a lease ran out unsettled, then its refresh token is in doubt for whoever is granted next', async () => {
+    it('when a lease has expired, then its refresh token is in doubt for the next owner', async () => {
       const { record, clock } = await holdingPair()
       await granted(record)
       await clock.advance(TTL_MS - 1)
@@ -126,7 +126,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await granted(record, 'b')).toMatchObject({ presentable: false })
     })
 
-    it('when an owner decides what it tells, then it knows what the record says then, and the record does as it is told', async () => {
+    it('when an owner decides its report in a callback, then the callback receives the current record, and the record follows the report', async () => {
       const { record, clock } = await holdingPair()
       const late = await granted(record)
       await clock.advance(TTL_MS)
@@ -145,7 +145,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(found).toEqual([{ contested: false }, { contested: true }])
     })
 
-    it('when a lease ran out unsettled, then its refresh token is presentable within the grace of the service, and then no more', async () => {
+    it('when a lease has expired, then its refresh token is presentable within the grace of the service, and then no more', async () => {
       const { record, clock } = await holdingPair()
       await granted(record)
       await clock.advance(TTL_MS)
@@ -157,7 +157,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await record.acquire('b', 1, TTL_MS, { graceMs: TTL_MS + 1 })).toMatchObject({ presentable: false })
     })
 
-    it('when a lease ran out unsettled, then a refresh token that stays good is not in doubt', async () => {
+    it('when a lease has expired, then a reusable refresh token is not in doubt', async () => {
       const { record, clock } = await holdingPair()
       await granted(record)
       await clock.advance(TTL_MS)
@@ -167,7 +167,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await record.acquire('b', 1, TTL_MS, { graceMs: Infinity })).toMatchObject({ presentable: false })
     })
 
-    it('when a rest is not firm, then a lease may break it', async () => {
+    it('when a cool-down is not firm, then a lease may end it', async () => {
       const { record } = await holdingPair()
       const terms = { breaksCoolDown: true }
       await record.release(await granted(record), { fate: 'keep', shared: { ...COOL_DOWN, isFirm: false } })
@@ -178,7 +178,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await record.acquire('b', 1, TTL_MS, terms)).toMatchObject({ kind: 'cooling' })
     })
 
-    it('when tokens are adopted, then all owners get them, and what was granted before brings nothing any more', async () => {
+    it('when tokens are adopted, then all owners get them, and earlier leases have no effect any more', async () => {
       const { record } = await holdingPair()
       const before = await granted(record)
       const adopted = await record.adopt(1, NEXT)
@@ -189,7 +189,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await granted(record, 'b')).toMatchObject({ presentable: true, tokens: adopted })
     })
 
-    it('when a login is adopted again by the refresh token with which it began, or by one that it has spent, then nothing changes (F348)', async () => {
+    it('when a login is adopted again with its first refresh token, or with one that it has spent, then nothing changes (F348)', async () => {
       const { record } = open()
       await record.adopt(0, PAIR, true)
       const stored = await record.accept(await granted(record), NEXT)
@@ -201,7 +201,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await granted(record, 'b')).toMatchObject({ presentable: true, tokens: stored })
     })
 
-    it('when a refresh token of a login that has been replaced is adopted, then the later login stays (F348)', async () => {
+    it('when a refresh token of a replaced login is adopted, then the later login stays (F348)', async () => {
       const { record } = open()
       const first = await record.adopt(0, PAIR, true)
       const later = await record.adopt(first.version, NEXT, true)
@@ -209,7 +209,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await granted(record, 'b')).toMatchObject({ tokens: later })
     })
 
-    it('when a refresh token of a login that has ended is adopted, then nobody is logged in (F348)', async () => {
+    it('when a refresh token of an ended login is adopted, then no user is logged in (F348)', async () => {
       const { record } = open()
       const { version } = await record.adopt(0, PAIR, true)
       await record.clear(version)
@@ -217,7 +217,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await granted(record, 'b', version)).toMatchObject({ presentable: false })
     })
 
-    it('when tokens are adopted, then they end the rest of an account that waits for a login', async () => {
+    it('when tokens are adopted, then they end the cool-down of an account that waits for a login', async () => {
       const { record } = open()
       const rest = { ...COOL_DOWN, ms: Infinity, code: 'ERR_LOGIN_REQUIRED' } as const
       await record.release(await granted(record), { fate: 'keep', shared: rest })
@@ -226,7 +226,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await record.acquire('b', 0, TTL_MS)).toMatchObject({ kind: 'newer', tokens: PAIR })
     })
 
-    it('when it comes later than the token set of the next owner, then that pair is adopted', async () => {
+    it("when a token set arrives later than that of the next owner, then the later owner's token set is adopted", async () => {
       const { record, clock } = await holdingPair()
       const late = await granted(record)
       await clock.advance(TTL_MS)
@@ -234,7 +234,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await record.accept(late, { ...NEXT, accessToken: 'too late' })).toMatchObject({ accessToken: 'access-2' })
     })
 
-    it('when another user settles a lease, then nothing changes', async () => {
+    it('when the owner of an expired lease releases it late, then nothing changes', async () => {
       const { record, clock } = await holdingPair()
       const late = await granted(record)
       await clock.advance(TTL_MS)
@@ -267,7 +267,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await granted(record)).toMatchObject({ presentable: true, presentations: 0 })
     })
 
-    it('when a lease is released with a cool-down, then all owners wait, and an accepted pair ends it', async () => {
+    it('when a lease is released with a cool-down, then all owners wait, and an accepted token set ends it', async () => {
       const { record, clock } = await holdingPair()
       await record.release(await granted(record), { fate: 'keep', shared: COOL_DOWN })
       await clock.advance(4_999)
@@ -280,7 +280,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await granted(record)).toMatchObject({ failures: 0 })
     })
 
-    it('when a lease is released with a stop, then nobody has the tokens any more, and all stop until it is cleared', async () => {
+    it('when a lease is released with a stop, then no owner has the tokens any more, and all stop until it is cleared', async () => {
       const { record, clock } = await holdingPair()
       await record.release(await granted(record), {
         fate: 'dead',
@@ -298,21 +298,21 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       await granted(record, 'b')
     })
 
-    it('when its owner means to try again, then others are busy until a moment after that, and nothing is in doubt', async () => {
+    it('when its owner intends to retry, then others are busy until a moment after that, and nothing is in doubt', async () => {
       const { record } = await holdingPair()
       await record.release(await granted(record), { fate: 'counted', shared: { kind: 'retry', ms: 500 } })
       expect(await record.acquire('b', 1, TTL_MS)).toEqual({ kind: 'busy', remainingMs: 500 + RESERVE_MS })
       expect(await granted(record)).toMatchObject({ presentable: true, presentations: 1 })
     })
 
-    it('when an owner that means to try again does not come, then another is granted what it released', async () => {
+    it('when an owner that intends to retry does not return, then another owner is granted the released lease', async () => {
       const { record, clock } = await holdingPair()
       await record.release(await granted(record), { fate: 'keep', shared: { kind: 'retry', ms: 500 } })
       await clock.advance(500 + RESERVE_MS)
       expect(await granted(record, 'b')).toMatchObject({ presentable: true })
     })
 
-    it('when an owner claims again what it never settled, then the refresh token is in doubt', async () => {
+    it('when an owner acquires again without releasing, then the refresh token is in doubt', async () => {
       const { record } = await holdingPair()
       await granted(record)
       expect(await granted(record)).toMatchObject({ presentable: false })
@@ -328,7 +328,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(lease.tokens).not.toHaveProperty('refreshToken')
     })
 
-    it('when it is cleared, then tokens, claims and cool-downs are gone and versions go on', async () => {
+    it('when it is cleared, then tokens, leases and cool-downs are gone and versions continue', async () => {
       const { record } = await holdingPair()
       await record.release(await granted(record), { fate: 'keep', shared: COOL_DOWN })
       await record.clear(1)
@@ -337,7 +337,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await record.accept(lease, NEXT)).toMatchObject({ version: 3 })
     })
 
-    it('when it is cleared by who has seen a newer version, then what began with that is outdated too', async () => {
+    it('when it is cleared by an owner that has seen a newer version, then leases of that version are outdated too', async () => {
       const { record } = await holdingPair()
       const lease = await granted(record, 'a', 5)
       const copy = { ...lease, version: 9 }
@@ -346,7 +346,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await granted(record, 'b', 0)).not.toHaveProperty('tokens')
     })
 
-    it('when it is cleared under a lease, then the token set that comes is its owner’s alone', async () => {
+    it('when it is cleared during a lease, then only the owner of the lease gets the new token set', async () => {
       const { record } = await holdingPair()
       const lease = await granted(record)
       await record.clear(1)
@@ -357,7 +357,7 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
       expect(await record.acquire('a', lease.version, TTL_MS)).toMatchObject({ kind: 'newer' })
     })
 
-    it('when two keys are opened, then they share nothing; one key opened twice shares all', async () => {
+    it('when two keys are opened, then they share nothing; one key opened twice shares everything', async () => {
       const { openKey, record } = await holdingPair()
       expect(await granted(openKey('other'))).not.toHaveProperty('tokens')
       expect(await openKey('account').acquire('b', 0, TTL_MS)).toMatchObject({ kind: 'newer' })

@@ -11,12 +11,12 @@ import { realProcess } from './real-process.ts'
 for (const name of Object.keys(process.env)) if (/_proxy$/i.test(name)) Reflect.deleteProperty(process.env, name)
 
 const escaped: unknown[] = []
-/** The library warns of mistakes if nobody listens for anomalies: other tests count these warnings. Some releases of Node warn of their own parts. */
+/** The library warns of mistakes if there is no anomaly listener: other tests count these warnings. Some releases of Node warn of their own parts. */
 const EXPECTED = ['AxiosEvergreenWarning', 'ExperimentalWarning']
 const record = (what: unknown) => {
   if (!EXPECTED.includes((what as Partial<Error> | undefined)?.name ?? '')) escaped.push(what)
 }
-/** What was open before the tests of the file, such as the timer of jest for its hooks. */
+/** What was open before the tests of the file, such as jest's timer for its hooks. */
 let before: string[] = []
 
 beforeAll(() => {
@@ -34,7 +34,7 @@ afterEach(async () => {
 afterAll(async () => {
   realProcess.off('unhandledRejection', record)
   realProcess.off('warning', record)
-  // Sockets close a turn or two after their servers. Clients of Redis have timers of up to 5 s that nothing ends, for a connection that fails.
+  // Sockets close a turn or two after their servers. Redis clients have timers of up to 5 s that nothing ends, for a connection that fails.
   // The limit counts turns of a ms or more, not time, so that a busy machine has as many as an idle one.
   for (let turn = 0; added().length > 0 && turn < 6_000; turn += 1)
     await new Promise((resolve) => setTimeout(resolve, 1))
@@ -46,7 +46,7 @@ function added(): string[] {
   return left().filter((kind) => !known.includes(kind) || (known.splice(known.indexOf(kind), 1), false))
 }
 
-/** @returns What would keep a process alive, without the pipes and messages of jest. */
+/** @returns What would keep a process alive, except for the pipes and messages of jest. */
 function left(): string[] {
   return process.getActiveResourcesInfo().filter((kind) => /^(TCPServerWrap|TLSWrap|Timeout)$/.test(kind))
 }

@@ -4,7 +4,7 @@ import type { NewTokens } from '../../src/core/stored-tokens.ts'
 import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import { sharedStore, type SharedStoreOptions, type TokenRegister } from '../../src/store/index.ts'
 
-/** A pair with an access token of a minute. */
+/** A token set with an access token of a minute. */
 export const TOKENS: NewTokens = {
   accessToken: 'access-1',
   accessLifetimeMs: 60_000,
@@ -13,7 +13,7 @@ export const TOKENS: NewTokens = {
   refreshRemainingMs: 3_600_000,
 }
 
-/** Two owners of one account in a register, and the anomalies that both of them tell. `claim`: the owner here claims, and it is granted. */
+/** Two owners of one account in a register, and the anomalies that both report. `claim`: the owner here acquires a lease, and it is granted. */
 export function twoOwners(register: TokenRegister, clock: Clock, options?: SharedStoreOptions) {
   const told: [kind: string, message: string][] = []
   const reports = { anomaly: (...given: (typeof told)[0]) => told.push(given), storeUnavailable: () => undefined }

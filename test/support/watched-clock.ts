@@ -13,7 +13,7 @@ const UPTIME_MS = 12_345_678
 
 export function watchedClock(): WatchedClock {
   const clock = manualClock()
-  // As on a real machine, it counts from some instant long ago: what is added twice, or forgotten, shows.
+  // As on a real machine, it starts at some instant long ago, so that a value added twice, or forgotten, shows.
   const monotonicNow = () => UPTIME_MS + clock.monotonicNow()
   const timers = new Set<{ readonly at: number; readonly holdsProcess: boolean }>()
   const delays: number[] = []
@@ -46,8 +46,8 @@ export function watchedClock(): WatchedClock {
   }
 }
 
-/** Waits until all ready promise reactions have run, with all that follows from them, WebCrypto on other threads included. */
+/** Waits until all ready promise reactions have run, with all their consequences, including WebCrypto on other threads. */
 export const settle = settled
 
-// Operations of WebCrypto that a test begins before its first clock count too.
+// WebCrypto operations that a test starts before its first clock count too.
 void settled()

@@ -3,7 +3,7 @@ interface Options {
   readonly ifAvailable?: boolean
 }
 
-/** All pages are in one process, so a page that has died must not answer. */
+/** All pages are in one process, so a dead page must not respond. */
 function fakeChannels() {
   const open = new Set<FakeChannel>()
   class FakeChannel {
@@ -30,13 +30,13 @@ function fakeChannels() {
   return { open, remove: () => void Object.assign(globalThis, { BroadcastChannel: before }) }
 }
 
-/** Puts the part of the Web Locks API that the package uses instead of `navigator.locks`, and channels in that of `BroadcastChannel`. */
+/** Replaces `navigator.locks` by the part of the Web Locks API that the package uses, and `BroadcastChannel` by channels. */
 export function fakeLocks() {
   const channels = fakeChannels()
   const held = new Map<object, { readonly name: string; readonly mode: string }>()
   let isDenied = false
   let isSilent = false
-  /** What responds to the requests that were made in silence. */
+  /** Settles the requests that were made in silence. */
   const waiting: (() => void)[] = []
   const locks = {
     async request(name: string, { mode }: Options, use: (lock: unknown) => unknown) {
@@ -68,7 +68,7 @@ export function fakeLocks() {
       held.clear()
       channels.open.clear()
     },
-    /** As when the user clears the data of the site in Chromium: new pages do not see the locks of pages that were open. */
+    /** As when the user clears the site data in Chromium: new pages do not see the locks of open pages. */
     part: () => held.clear(),
     deny: (denies: boolean) => void (isDenied = denies),
     /** While it lasts, requests get no response. */
