@@ -12,7 +12,7 @@ describe('given a client of PostgreSQL', () => {
     ['a list of numbers', { max: [10] }, undefined],
     ['no connection', { max: 0 }, undefined],
     ['no end', { max: Infinity }, undefined],
-  ])('when it has %s, then the store learns how many statements it serves at once (F296)', (_, options, capacity) => {
+  ])('when it has %s, then the store reads how many statements it runs at once (F296)', (_, options, capacity) => {
     expect(postgresRegister(client(options)).capacity).toBe(capacity)
   })
 })

@@ -19,7 +19,7 @@ describePostgres('given a PostgreSQL that loses writes', () => {
     return pool
   }
 
-  /** A primary with the table, and a replica that has all of it. */
+  /** A primary with the table, and a replica that has all of its data. */
   async function startPair() {
     const primary = await startPostgres()
     const admin = poolOf(primary)
@@ -67,7 +67,7 @@ describePostgres('given a PostgreSQL that loses writes', () => {
     await end(replica)
   })
 
-  it('when the pool leads to a replica, then a read is rejected, and the reason names it (F234)', async () => {
+  it('when the pool connects to a replica, then a read is rejected, and the reason names it (F234)', async () => {
     const { primary, replica, readable } = await startPair()
     expect(reasonOf(await outcome(postgresRegister(readable).read(KEY)))).toBe(
       '55000: the server is a replica, connect to the primary',
@@ -93,7 +93,7 @@ describePostgres('given a PostgreSQL that loses writes', () => {
   })
 })
 
-describePostgres('given a PostgreSQL whose role may not ask for the timeline', () => {
+describePostgres('given a PostgreSQL whose role may not read the timeline', () => {
   const world = new World(startPostgres)
 
   it('when tokens are shared, then one anomaly says that a restored record is not noticed (F235)', async () => {

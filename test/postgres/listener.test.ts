@@ -15,7 +15,7 @@ async function until(holds: () => boolean): Promise<void> {
 describeSharedPostgres('given a listener in a real PostgreSQL', () => {
   const world = new World()
 
-  it('when another process stores, then the watcher gets the key, and after a lost connection it says that it watches no longer', async () => {
+  it('when another process stores, then the watcher receives the key, and after a lost connection it reports that it no longer watches', async () => {
     const listener = new pg.Client({ connectionString: world.url })
     await listener.connect()
     const register = postgresRegister(world.pool(), DEFAULT_TABLE, listener)
@@ -36,7 +36,7 @@ describeSharedPostgres('given a listener in a real PostgreSQL', () => {
     stop()
   })
 
-  it('when the listener is a pool, then that is rejected by name', () => {
+  it('when the listener is a pool, then it is rejected by name', () => {
     expect(() => postgresStore({ pool: world.pool(), listener: {} as never })).toThrow(
       'listener must be a connected Client of pg, which nothing else uses',
     )

@@ -9,7 +9,7 @@ import { startProxy } from '../support/tcp-proxy.ts'
 import { World } from './world.ts'
 
 const fields = ['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection', '', ''].join('\0')
-/** What a server that restarts says to its clients (PostgreSQL manual, section 55.7, ErrorResponse). */
+/** What a restarting server sends to its clients (PostgreSQL manual, section 55.7, ErrorResponse). */
 const TERMINATED = Buffer.concat([Buffer.from('E\0\0\0'), Buffer.from([4 + fields.length]), Buffer.from(fields)])
 
 describeSharedPostgres(
@@ -17,7 +17,7 @@ describeSharedPostgres(
   () => {
     const world = new World()
 
-    /** @returns The reason of the step, and the rejections that nobody can handle. */
+    /** @returns The reason of the step, and the rejections that no code can handle. */
     async function broken(options: { fetch_types?: boolean }) {
       const proxy = await startProxy(Number(new URL(world.url).port))
       const url = world.url.replace(/:\d+\//, `:${new URL(proxy.url).port}/`)
@@ -39,7 +39,7 @@ describeSharedPostgres(
       return { reason, escaped: escaped.length }
     }
 
-    it('when it fetches types, then it leaves a rejection that nobody can handle', async () => {
+    it('when it fetches types, then it leaves a rejection that no code can handle', async () => {
       expect(await broken({})).toEqual({ reason: '57P01', escaped: 1 })
     })
 

@@ -11,7 +11,7 @@ const KEY = '{evergreen:0123}'
 const HOUR = 3_600_000
 const twenty = Array.from({ length: 20 }, (_, index) => index)
 
-/** @returns The indexes of the steps that put their value there. No step may reject. */
+/** @returns The indexes of the steps that stored their value. No step may reject. */
 function winners(results: PromiseSettledResult<unknown>[]): unknown[] {
   expect(results.filter(({ status }) => status === 'rejected')).toEqual([])
   return results.flatMap((result, index) => ('value' in result && result.value === true ? [index] : []))
@@ -33,7 +33,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
     )
 
   describe('given one owner after the other', () => {
-    it('when nothing stands there, then nothing is read, and only who expects nothing puts a value there', async () => {
+    it('when there is no value, then none is read, and only an owner that expects none stores one', async () => {
       const register = open()
       expect(await register.read(KEY)).toEqual({ now: expect.any(Number) as unknown, epoch: '00000001' })
       expect(await register.replace(KEY, 'a', 'b', HOUR)).toBe(false)
@@ -43,7 +43,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
       expect(await open().read(KEY)).toMatchObject({ value: 'a' })
     })
 
-    it('when a value stands there, then only who expects that very value replaces it', async () => {
+    it('when there is a value, then only an owner that expects that very value replaces it', async () => {
       const register = open()
       await register.replace(KEY, undefined, 'a', HOUR)
       for (const expected of [undefined, '', 'A', 'a ', ' a', 'b'])
@@ -54,7 +54,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
       expect(await register.read(KEY)).toMatchObject({ value: 'b' })
     })
 
-    it('when it is replaced by itself, then it was put there', async () => {
+    it('when it is replaced by itself, then the replacement succeeds', async () => {
       const register = open()
       await register.replace(KEY, undefined, 'a', HOUR)
       expect(await register.replace(KEY, 'a', 'a', HOUR)).toBe(true)
@@ -74,7 +74,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
       ['of all alphabets', 'é 漢字 🌲 \u0001 e\u0301'],
       ['300 KB long', 'x'.repeat(300_000)],
       ['10 MB long', 'x'.repeat(10_000_000)],
-    ])('when the value is %s, then it is read as it was, and replaced (F141, F182)', async (_, value) => {
+    ])('when the value is %s, then it is read unchanged, and replaced (F141, F182)', async (_, value) => {
       const register = open()
       expect(await register.replace(KEY, undefined, value, HOUR)).toBe(true)
       expect((await register.read(KEY)).value === value).toBe(true)
@@ -84,7 +84,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
   })
 
   describe('given the clock of the server', () => {
-    it('when it is read, then now is its time in ms, whatever the clock of this machine says', async () => {
+    it('when it is read, then now is its time in ms, whatever the local clock shows', async () => {
       const before = await serverNow()
       const { now } = await open().read(KEY)
       expect(now).toBeGreaterThanOrEqual(Math.floor(before))
@@ -98,20 +98,17 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
       [999, 'a', [true, false]],
       [1_000, undefined, [false, true]],
       [1_001, undefined, [false, true]],
-    ])(
-      'when a value is kept for 1000 ms, then %i ms later %s stands there',
-      async (ms, value, [replaced, inserted]) => {
-        const clock = manualClock()
-        const register = postgresRegister(onClock(world.pool(), clock))
-        await register.replace(KEY, undefined, 'a', 1_000)
-        await clock.advance(ms)
-        expect((await register.read(KEY)).value).toBe(value)
-        expect(await register.replace(KEY, 'a', 'b', 1_000)).toBe(replaced)
-        expect(await register.replace(KEY, undefined, 'c', 1_000)).toBe(inserted)
-      },
-    )
+    ])('when a value is kept for 1000 ms, then %i ms later %s is read', async (ms, value, [replaced, inserted]) => {
+      const clock = manualClock()
+      const register = postgresRegister(onClock(world.pool(), clock))
+      await register.replace(KEY, undefined, 'a', 1_000)
+      await clock.advance(ms)
+      expect((await register.read(KEY)).value).toBe(value)
+      expect(await register.replace(KEY, 'a', 'b', 1_000)).toBe(replaced)
+      expect(await register.replace(KEY, undefined, 'c', 1_000)).toBe(inserted)
+    })
 
-    it.each(['replaced', 'inserted anew'])('when a value is %s, then it is kept for its own time', async (how) => {
+    it.each(['replaced', 'inserted again'])('when a value is %s, then it is kept for its own time', async (how) => {
       const clock = manualClock()
       const register = postgresRegister(onClock(world.pool(), clock))
       await register.replace(KEY, undefined, 'a', 1_000)
@@ -123,7 +120,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
       expect((await register.read(KEY)).value).toBeUndefined()
     })
 
-    it.each([[0.5], [36_525 * 24 * HOUR]])('when it is kept for %d ms, then it stands there', async (keepMs) => {
+    it.each([[0.5], [36_525 * 24 * HOUR]])('when it is kept for %d ms, then it can be read', async (keepMs) => {
       const clock = manualClock()
       const register = postgresRegister(onClock(world.pool(), clock))
       expect(await register.replace(KEY, undefined, 'a', keepMs)).toBe(true)
@@ -133,7 +130,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
       expect(await register.read(KEY)).toMatchObject({ value: 'b' })
     })
 
-    it('when somebody deletes what has outlived its time, then nothing changes for anybody', async () => {
+    it('when another process deletes expired rows, then no owner sees a difference', async () => {
       const register = open()
       await register.replace(KEY, undefined, 'a', 0)
       await register.replace(`${KEY}2`, undefined, 'b', HOUR)
@@ -168,7 +165,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
         await won(await world.whileHeld(holding, 'ROLLBACK', 20, () => race(undefined)))
       })
 
-      it('when all insert instead of what has outlived its time, then one of them does', async () => {
+      it('when all insert instead of an expired value, then one of them does', async () => {
         await open().replace(KEY, undefined, 'a', 0)
         const holding = 'SELECT FROM evergreen_tokens FOR UPDATE'
         await won(await world.whileHeld(holding, 'COMMIT', 20, () => race(undefined)))
@@ -177,18 +174,21 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
       it.each([
         ['replaced', `UPDATE evergreen_tokens SET value = 'faster'`],
         ['deleted', 'DELETE FROM evergreen_tokens'],
-      ])('when somebody else has %s the value meanwhile, then none of them does', async (_, holding) => {
-        await open().replace(KEY, undefined, 'a', HOUR)
-        expect(winners(await world.whileHeld(holding, 'COMMIT', 20, () => race('a')))).toEqual([])
-      })
+      ])(
+        'when another transaction has %s the value in the meantime, then none of them succeeds',
+        async (_, holding) => {
+          await open().replace(KEY, undefined, 'a', HOUR)
+          expect(winners(await world.whileHeld(holding, 'COMMIT', 20, () => race('a')))).toEqual([])
+        },
+      )
 
-      it('when another user inserts meanwhile, then none of them does', async () => {
+      it('when another transaction inserts in the meantime, then none of them succeeds', async () => {
         const holding = `INSERT INTO evergreen_tokens VALUES ('${KEY}', 'faster', now() + interval '1 hour')`
         expect(winners(await world.whileHeld(holding, 'COMMIT', 20, () => race(undefined)))).toEqual([])
         expect(await open().read(KEY)).toMatchObject({ value: 'faster' })
       })
 
-      it('when each adds one until it has, reading again where it was slower, then none is lost and each read is answered', async () => {
+      it('when each adds one, and reads again if another was faster, then no addition is lost and each read gets a result', async () => {
         const register = postgresRegister(world.pool({ options, max: 20 }))
         const addOne = async () => {
           for (;;) {
@@ -203,7 +203,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
   )
 
   describe('given a client of any kind', () => {
-    /** As in the guide. `unsafe` is safe in this use: it sends the values apart from the text. */
+    /** As in the guide. `unsafe` is safe in this use: it sends the values separately from the text. */
     const porsager = () => {
       const sql = postgres(world.url, { max: 2, connection: { search_path: world.schema } })
       const query = async (text: string, values: unknown[]) => ({ rows: await sql.unsafe(text, values as never[]) })
@@ -211,8 +211,8 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
     }
 
     it.each<[string, () => { client: PostgresClient; end: () => Promise<void> }]>([
-      ['a Pool of pg', () => ({ client: world.pool(), end: async () => undefined })],
-      ['postgres, by way of unsafe', porsager],
+      ['a pg Pool', () => ({ client: world.pool(), end: async () => undefined })],
+      ['postgres, with unsafe', porsager],
     ])('when it is %s, then it reads and replaces', async (_, create) => {
       const { client, end } = create()
       const register = postgresRegister(client)
@@ -225,7 +225,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
       await end()
     })
 
-    it('when the table is in a schema of its own, then that one is used', async () => {
+    it('when the table is in a separate schema, then that one is used', async () => {
       await world.admin.query(createTableStatement(`${world.schema}.Other`))
       const register = postgresRegister(world.pool({ options: '-c search_path=pg_catalog' }), `${world.schema}.Other`)
       expect(await register.replace(KEY, undefined, 'a', HOUR)).toBe(true)

@@ -9,7 +9,7 @@ import { World } from './world.ts'
 
 const DEAD = 3
 
-describeSharedPostgres('given a pool of pg whose connections have gone silent', () => {
+describeSharedPostgres('given a pg pool whose connections have gone silent', () => {
   const world = new World()
 
   /** @returns A pool with three open connections, which a proxy can silence. */
@@ -24,7 +24,7 @@ describeSharedPostgres('given a pool of pg whose connections have gone silent', 
   it.each<[string, PoolConfig]>([
     ['the pool may open more connections', { max: 10 }],
     ['the pool is full, and has a query_timeout', { max: DEAD, query_timeout: 200 }],
-  ])('when %s, then the process shares again (F237)', async (_, config) => {
+  ])('when %s, then the process shares tokens again (F237)', async (_, config) => {
     const proxy = await startProxy(Number(new URL(world.url).port))
     const pool = await poolThrough(proxy.url, config)
     const tokens = createTokenManager({
@@ -41,7 +41,7 @@ describeSharedPostgres('given a pool of pg whose connections have gone silent', 
     for (; !(await isStored()); renewals += 1) await tokens.renew()
 
     expect(reports).toEqual([expect.stringMatching(/no response within (\d+ ms|query_timeout)/)])
-    // Each step that fails leaves one dead connection fewer.
+    // Each failing step removes one dead connection.
     expect(renewals).toBeLessThanOrEqual(DEAD + 1)
     await tokens.close()
     // Without a query_timeout the dead connections would keep the pool from ending.

@@ -11,7 +11,7 @@ describe('given the name of a table', () => {
     ['auth.Tokens_2', '"auth"."Tokens_2"'],
     ['user', '"user"'],
     ['a'.repeat(63), `"${'a'.repeat(63)}"`],
-  ])('when it is %s, then the statement has it quoted', (name, quoted) => {
+  ])('when it is %s, then the statement contains it quoted', (name, quoted) => {
     expect(createTableStatement(name)).toContain(`CREATE TABLE IF NOT EXISTS ${quoted} (`)
     expect(postgresRegister(pool, name).kind).toBe('postgres')
   })
@@ -27,7 +27,7 @@ describe('given the name of a table', () => {
     ['a'.repeat(64), 'got'],
     [7, 'got 7'],
     [null, 'got null'],
-  ])('when it is %j, then it is refused, with its value', (name, got) => {
+  ])('when it is %j, then it is rejected, with its value', (name, got) => {
     const message = `table must be a name such as evergreen_tokens or auth.evergreen_tokens, ${got}`
     for (const use of [createTableStatement, (table: string) => postgresRegister(pool, table)]) {
       expect(() => use(name as string)).toThrow(TypeError)
@@ -36,9 +36,9 @@ describe('given the name of a table', () => {
   })
 })
 
-describe('given something else than a pool', () => {
+describe('given a value that is not a pool', () => {
   it.each([[undefined], [null], ['postgres://user:s3cret@host'], [() => []], [{ query: 'SELECT 1' }]])(
-    'when it is %s, then it is rejected, with what to write instead (F181)',
+    'when it is %s, then it is rejected, with the correct code (F181)',
     (given) => {
       const create = () => postgresRegister(given as never)
       expect(create).toThrow(TypeError)

@@ -33,20 +33,20 @@ describePostgres('given a register in PostgreSQL, and trouble with it', () => {
   const world = new World(startPostgres)
   const as = (user: string, password = '') => world.url.replace('evergreen@', `${user}${password && ':'}${password}@`)
 
-  it('when the table does not exist, then the reason says how to make it', async () => {
+  it('when the table does not exist, then the reason says how to create it', async () => {
     const reason = '42P01: the table does not exist, run the statement that createTableStatement() returns'
     expect(await reasons(world.pool(), 'nowhere')).toEqual(three(reason))
     expect(await reasons(world.pool(), 'nowhere.nothing')).toEqual(three(reason))
   })
 
-  it('when the table is another one, then the reason says so', async () => {
+  it('when the table has another shape, then the reason says so', async () => {
     await world.admin.query('CREATE TABLE other (key text PRIMARY KEY)')
     expect(await reasons(world.pool(), 'other')).toEqual(
       three('42703: the table does not have the columns of createTableStatement()'),
     )
   })
 
-  it('when rights are missing, then the reason names them, and with them it works', async () => {
+  it('when permissions are missing, then the reason names them, and with them it works', async () => {
     const reason = '42501: not permitted, grant SELECT, INSERT and UPDATE on the table, and USAGE on its schema'
     await world.admin.query('CREATE ROLE app LOGIN')
     const table = `${world.schema}.evergreen_tokens`
@@ -60,13 +60,13 @@ describePostgres('given a register in PostgreSQL, and trouble with it', () => {
     expect(await reasons(pool, table)).toEqual(three('none'))
   })
 
-  it('when the server may only be read, as a replica, then the reason says where to connect', async () => {
+  it('when the server is read-only, like a replica, then the reason says where to connect', async () => {
     const pool = world.pool({ options: '-c default_transaction_read_only=on' })
     const reason = '25006: the server is read-only, connect to the primary'
     expect(await reasons(pool)).toEqual(['none', reason, reason])
   })
 
-  it('when the password is wrong, or there is none, then the reason says so and nothing more (F151)', async () => {
+  it('when the password is wrong or missing, then the reason says only that (F151)', async () => {
     await world.admin.query(`CREATE ROLE guarded; CREATE ROLE careful LOGIN PASSWORD 'right' IN ROLE guarded`)
     const refused = '28P01: the server rejected the password'
     expect(await reasons(world.pool({ connectionString: as('careful', SECRET) }))).toEqual(three(refused))
@@ -91,7 +91,7 @@ describePostgres('given a register in PostgreSQL, and trouble with it', () => {
     expect(await reasons(world.pool({ connectionString: as('crowded') }))).toEqual(three(reason))
   })
 
-  it('when the column key is not unique, then the reason says how to make the table', async () => {
+  it('when the column key is not unique, then the reason says how to create the table', async () => {
     await world.admin.query('CREATE TABLE loose (key text, value text, keep_until timestamptz)')
     const reason =
       '42P10: the column key of the table is not unique, run the statement that createTableStatement() returns'
@@ -130,7 +130,7 @@ describePostgres('given a register in PostgreSQL, and trouble with it', () => {
     await server.stop()
   })
 
-  it('when nobody is at its address, then the reason is that of the system', async () => {
+  it('when no server is at its address, then the reason is that of the system', async () => {
     const connectionString = `postgres://evergreen:${SECRET}@127.0.0.1:1/postgres`
     expect(await reasons(world.pool({ connectionString }))).toEqual(three('ECONNREFUSED'))
     expect(await reasons(world.pool({ connectionString: connectionString.replace('127.0.0.1', 'localhost') }))).toEqual(
@@ -156,7 +156,7 @@ describePostgres('given a register in PostgreSQL, and trouble with it', () => {
     busy.release()
   })
 
-  it('when the server ends the connection in the middle of a replacement, then it rejects, nothing was put there, and the next succeeds', async () => {
+  it('when the server ends the connection during a replacement, then it rejects, nothing is stored, and the next one succeeds', async () => {
     const register = postgresRegister(world.pool())
     await register.replace(KEY, undefined, 'a', HOUR)
     const [killed] = await world.whileHeld(
@@ -171,7 +171,7 @@ describePostgres('given a register in PostgreSQL, and trouble with it', () => {
     expect(await register.replace(KEY, 'a', 'b', HOUR)).toBe(true)
   })
 
-  it('when the answer to a replacement is lost, then it rejects, though the value stands there (F134)', async () => {
+  it('when the response to a replacement is lost, then it rejects, although the value was stored (F134)', async () => {
     const proxy = await startProxy(Number(new URL(world.url).port))
     const pool = world.pool({ connectionString: world.url.replace(/:\d+\//, `:${new URL(proxy.url).port}/`) })
     const register = postgresRegister(pool)
@@ -190,38 +190,46 @@ describePostgres('given a register in PostgreSQL, and trouble with it', () => {
   })
 })
 
-describe('given a client that fails in its own way', () => {
+describe('given a client with its own kinds of failure', () => {
   it.each<[string, unknown, string]>([
-    ['a text', 'password authentication failed for s3cret', 'the client failed'],
+    ['a string', 'password authentication failed for s3cret', 'the client failed'],
     ['nothing', undefined, 'the client failed'],
-    ['an error of its own', new Error('cannot reach postgres://user:s3cret@host'), 'the client failed'],
+    ['a custom error', new Error('cannot reach postgres://user:s3cret@host'), 'the client failed'],
     ['a code that is a sentence', Object.assign(new Error(), { code: 'no s3cret' }), 'the client failed'],
-    ['a code of Node', Object.assign(new Error(), { code: 'SELF_SIGNED_CERT_IN_CHAIN' }), 'SELF_SIGNED_CERT_IN_CHAIN'],
-    ['a code that objects have as a member', Object.assign(new Error(), { code: 'constructor' }), 'the client failed'],
+    [
+      'a Node error code',
+      Object.assign(new Error(), { code: 'SELF_SIGNED_CERT_IN_CHAIN' }),
+      'SELF_SIGNED_CERT_IN_CHAIN',
+    ],
+    [
+      'a code that is the name of an object member',
+      Object.assign(new Error(), { code: 'constructor' }),
+      'the client failed',
+    ],
     ['a serialization failure', Object.assign(new Error(), { code: '40001' }), '40001'],
-  ])('when it rejects with %s, then the reason tells no secret', (_, thrown, reason) => {
+  ])('when it rejects with %s, then the reason contains no secret', (_, thrown, reason) => {
     expect(reasonOf(thrown)).toBe(reason)
   })
 
   it.each<[string, unknown, string]>([
     ['nothing', undefined, ANSWER],
-    ['the rows alone', [{ now: 1 }], ANSWER],
-    ['rows that are lists', { rows: [[1, null]] }, ANSWER],
+    ['only the rows', [{ now: 1 }], ANSWER],
+    ['rows that are arrays', { rows: [[1, null]] }, ANSWER],
     ['no rows', { rows: [] }, ANSWER],
     ['bytes', { rows: [{ now: 1, value: Buffer.from('{}') }] }, ANSWER],
-  ])('when it answers %s, then a read says what it must answer', async (_, answer, reason) => {
+  ])('when it returns %s, then a read says what it must return', async (_, answer, reason) => {
     const [read] = await reasons({ query: async () => answer as never })
     expect(read).toBe(reason)
   })
 
-  it('when it throws at once, then both steps reject', async () => {
+  it('when it throws synchronously, then both steps reject', async () => {
     const query = () => {
       throw new Error('at once')
     }
     expect(await reasons({ query })).toEqual(three('the client failed'))
   })
 
-  it('when it reads numbers as text, then now is a number all the same', async () => {
+  it('when it reads numbers as text, then now is a number anyway', async () => {
     const register = postgresRegister({ query: async () => ({ rows: [{ now: '1700000000000', value: null }] }) })
     expect(await register.read(KEY)).toEqual({ now: 1_700_000_000_000, epoch: null })
   })

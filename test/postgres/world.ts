@@ -4,7 +4,7 @@ import { Pool, type PoolConfig } from 'pg'
 import { createTableStatement } from '../../src/postgres/index.ts'
 import { findPostgres } from '../support/postgres-server.ts'
 
-/** One server for a test file, with a schema of its own. The table is empty before each test. */
+/** One server for a test file, with its own schema. The table is empty before each test. */
 export class World {
   url = ''
   readonly schema = `evergreen_${randomUUID().replaceAll('-', '')}`
@@ -31,7 +31,7 @@ export class World {
     })
   }
 
-  /** A pool of connections, as a process has one, with the tables of this file. */
+  /** A pool of connections, as in a process, with the tables of this file. */
   pool({ options = '', ...config }: PoolConfig = {}): Pool {
     const pool = new Pool({ connectionString: this.url, options: `${this.#inSchema} ${options}`, ...config })
     // Without a listener, an error of an idle connection would end the process.
@@ -40,7 +40,7 @@ export class World {
     return pool
   }
 
-  /** Runs while another transaction holds the key: all who replace the key meanwhile wait until that transaction ends. */
+  /** Runs while another transaction holds the key: owners that replace the key in the meantime wait until that transaction ends. */
   async whileHeld(
     holding: string,
     end: 'COMMIT' | 'ROLLBACK',
@@ -60,7 +60,7 @@ export class World {
     return results
   }
 
-  /** @returns Processes of the server that wait for a lock in the table of this file. */
+  /** @returns Server processes that wait for a lock in the table of this file. */
   async #waiting(): Promise<number[]> {
     const { rows } = await this.admin.query<{ pid: number }>(
       `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = $1`,

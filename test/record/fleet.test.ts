@@ -27,7 +27,7 @@ describe('given owners that adopt the tokens of each renewal (F358)', () => {
     [2_000, 100],
     [100_000, 300],
   ])(
-    'when there are %d, then the record soon counts as many to twice as many, with at most %d writes',
+    'when there are %d, then the record soon counts between that number and twice that number, with at most %d writes',
     (count, most) => {
       let state = stateOf()
       for (let renewal = 0; renewal < 10; renewal += 1) {
@@ -58,7 +58,7 @@ describe('given owners that adopt the tokens of each renewal (F358)', () => {
     },
   )
 
-  it('when there is no record, or no tokens, then nobody waits for a turn', () => {
+  it('when there is no record, or there are no tokens, then no owner waits for a turn', () => {
     expect([turnsMs(), turnsMs({ ...EMPTY, owners: 5_000 })]).toEqual([0, 0])
   })
 })

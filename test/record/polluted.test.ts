@@ -36,7 +36,7 @@ const EVIL: Record<string, unknown> = {
   ...{ epoch: 'evil', context: 'evil', credentials: 'evil', by: 'ffff', loginReason: 'lost' },
 }
 
-/** What each rule makes of a record, and of none. */
+/** The result of each rule for a record, and without one. */
 async function course() {
   const keyRing = new KeyRing(undefined)
   const first = acquire(undefined, bare({ ...REQUEST, needsLogin: false }), at(0))
@@ -60,7 +60,7 @@ describe('given names on Object.prototype that the rules of a record read (F365)
     planted.clear()
   })
 
-  it.each(Object.keys(EVIL))('when %s is there, then no rule takes it', async (name) => {
+  it.each(Object.keys(EVIL))('when %s is there, then no rule reads it', async (name) => {
     const clean = await course()
     planted.add(name)
     Object.defineProperty(Object.prototype, name, { value: EVIL[name], configurable: true, writable: true })

@@ -53,7 +53,7 @@ class World {
     this.#after(clear(this.state, { seenVersion }, this))
   }
 
-  /** A world with pair 1, which `a` obtained 10 s ago. */
+  /** A world with token set 1, which `a` obtained 10 s ago. */
   static withPair(): World {
     const world = new World()
     world.accept(world.granted(), 1)
@@ -72,9 +72,9 @@ describe('given a record in a register that may have lost writes (R1)', () => {
   it.each<[string, string | undefined, string | undefined, boolean]>([
     ['in the same epoch', 'one', 'one', true],
     ['in another epoch', 'one', 'two', false],
-    ['in an epoch, written in none that was known', undefined, 'two', true],
-    ['in none that is known, written in one', 'one', undefined, true],
-  ])('when it is claimed %s, then its refresh token is presentable or in doubt', (_, written, read, presentable) => {
+    ['in an epoch, written in an unknown one', undefined, 'two', true],
+    ['in an unknown epoch, written in a known one', 'one', undefined, true],
+  ])('when it is read %s, then its refresh token is presentable or in doubt', (_, written, read, presentable) => {
     const world = new World()
     world.epoch = written
     world.accept(world.granted(), 1)
@@ -82,7 +82,7 @@ describe('given a record in a register that may have lost writes (R1)', () => {
     expect(world.granted().presentable).toBe(presentable)
   })
 
-  it('when it is read in another epoch, then its access token still serves, and the doubt stays', () => {
+  it('when it is read in another epoch, then its access token is still used, and the doubt stays', () => {
     const world = World.withPair()
     world.state = { ...world.state!, epoch: 'one' }
     world.epoch = 'two'
@@ -94,21 +94,24 @@ describe('given a record in a register that may have lost writes (R1)', () => {
   it.each<[string, string | undefined, string | undefined, boolean]>([
     ['in the same epoch', 'one', 'one', true],
     ['in another epoch', 'one', 'two', false],
-    ['where the epoch was not known', undefined, 'two', true],
-    ['where it is not known now', 'one', undefined, true],
-  ])('when a pair comes whose claim was granted %s, then it serves, and is presentable: %s, %s, %s', (_, ...row) => {
-    const [claimed, stored, presentable] = row
-    const world = new World()
-    world.epoch = claimed
-    const granted = world.granted()
-    // The register was emptied.
-    world.state = undefined
-    world.epoch = stored
-    expect(world.accept(granted, 1)).toMatchObject({ accessRemainingMs: 60_000 })
-    expect(world.granted()).toMatchObject({ presentable, isDoubted: !presentable })
-  })
+    ['when the epoch was unknown', undefined, 'two', true],
+    ['when it is unknown now', 'one', undefined, true],
+  ])(
+    'when a token set arrives whose lease was granted %s, then it is used, and is presentable: %s, %s, %s',
+    (_, ...row) => {
+      const [claimed, stored, presentable] = row
+      const world = new World()
+      world.epoch = claimed
+      const granted = world.granted()
+      // The register was emptied.
+      world.state = undefined
+      world.epoch = stored
+      expect(world.accept(granted, 1)).toMatchObject({ accessRemainingMs: 60_000 })
+      expect(world.granted()).toMatchObject({ presentable, isDoubted: !presentable })
+    },
+  )
 
-  it('when a new token set comes in the new epoch, then it is presentable', () => {
+  it('when a new token set arrives in the new epoch, then it is presentable', () => {
     const world = World.withPair()
     world.state = { ...world.state!, epoch: 'one' }
     world.epoch = 'two'
@@ -118,13 +121,13 @@ describe('given a record in a register that may have lost writes (R1)', () => {
 })
 
 describe('given a clock of the store that is set back by an hour (R2, F178)', () => {
-  it('then no token is believed, and its refresh token for no longer than its lifetime', () => {
+  it('then no access token counts as valid, and its refresh token for no longer than its lifetime', () => {
     const world = World.withPair()
     world.now -= HOUR
     expect(world.acquire('b')).toMatchObject({ tokens: { accessRemainingMs: 0, refreshRemainingMs: HOUR } })
   })
 
-  it('then a lease stands in the way of nobody, and leaves its refresh token in doubt', () => {
+  it('then a lease blocks no owner, and leaves its refresh token in doubt', () => {
     const world = World.withPair()
     world.granted()
     world.now -= HOUR
@@ -141,14 +144,17 @@ describe('given a clock of the store that is set back by an hour (R2, F178)', ()
   it.each([
     [1_000, { kind: 'busy', remainingMs: TTL_MS }],
     [1_001, { kind: 'granted' }],
-  ])('when it is set back by %d ms only, then a claim made just before lasts its time at most', (ms, answer) => {
-    const world = World.withPair()
-    world.granted()
-    world.now -= ms
-    expect(world.acquire('b', 1)).toMatchObject(answer)
-  })
+  ])(
+    'when it is set back by %d ms only, then a lease granted just before lasts at most its usual time',
+    (ms, answer) => {
+      const world = World.withPair()
+      world.granted()
+      world.now -= ms
+      expect(world.acquire('b', 1)).toMatchObject(answer)
+    },
+  )
 
-  it('then fences go on', () => {
+  it('then fences continue', () => {
     const world = World.withPair()
     const { fence } = world.granted()
     world.now -= HOUR
@@ -156,7 +162,7 @@ describe('given a clock of the store that is set back by an hour (R2, F178)', ()
   })
 })
 
-describe('given two claims, the first of which ran out (R3)', () => {
+describe('given two leases, the first of which expired (R3)', () => {
   const two = () => {
     const world = World.withPair()
     const first = world.granted('a')
@@ -164,20 +170,20 @@ describe('given two claims, the first of which ran out (R3)', () => {
     return { world, first, second: world.granted('b') }
   }
 
-  it('when the later one is settled first, then the token set of the earlier one is dropped, and its owner gets the stored one', () => {
+  it('when the later one is released first, then the token set of the earlier one is dropped, and its owner gets the stored one', () => {
     const { world, first, second } = two()
     world.accept(second, 3)
     expect(world.accept(first, 2)).toMatchObject({ accessToken: 'access-3', version: 2 })
     expect(world.state!.pair).toMatchObject({ accessToken: 'access-3' })
   })
 
-  it('when the earlier one is settled first, then the later one takes its place', () => {
+  it('when the earlier one is released first, then the later token set replaces it', () => {
     const { world, first, second } = two()
     expect(world.accept(first, 2)).toMatchObject({ accessToken: 'access-2', version: 2 })
     expect(world.accept(second, 3)).toMatchObject({ accessToken: 'access-3', version: 3 })
   })
 
-  it('when the record was lost meanwhile, then an earlier claim does not replace what came since', () => {
+  it('when the record was lost in between, then an earlier lease does not replace newer tokens', () => {
     const { world, first } = two()
     world.state = undefined
     world.now += 1
@@ -185,14 +191,14 @@ describe('given two claims, the first of which ran out (R3)', () => {
     expect(world.accept(first, 2)).toMatchObject({ accessToken: 'access-4' })
   })
 
-  it('when the record was lost and nothing came since, then its token set is stored, newer than any that its owner has seen', () => {
+  it('when the record was lost and nothing was stored since, then its token set is stored, newer than any that its owner has seen', () => {
     const { world, second } = two()
     world.state = undefined
     expect(world.accept(second, 3)).toMatchObject({ version: 2 })
     expect(world.granted('c', 2).fence).toBeGreaterThan(second.fence)
   })
 
-  it.each([0, 1])('when the record is cleared, %d ms later too, then what was granted before is dropped', (ms) => {
+  it.each([0, 1])('when the record is cleared, also %d ms later, then earlier leases are dropped', (ms) => {
     const { world, second } = two()
     world.now += ms
     world.clear()
@@ -202,13 +208,13 @@ describe('given two claims, the first of which ran out (R3)', () => {
     expect(world.accept(second, 3)).toMatchObject({ accessToken: 'access-5' })
   })
 
-  it('when the record is cleared within the millisecond of a lease, then the owner of that claim is told', () => {
+  it('when the record is cleared within the millisecond of a lease, then the owner of that lease is notified', () => {
     const { world, second } = two()
     world.clear()
     expect(world.release(second, { fate: 'keep' }).contested).toBe(true)
   })
 
-  it('when a lost record is cleared, then what was granted before is dropped', () => {
+  it('when a lost record is cleared, then earlier leases are dropped', () => {
     const { world, second } = two()
     world.state = undefined
     world.clear(1)
@@ -218,7 +224,7 @@ describe('given two claims, the first of which ran out (R3)', () => {
 })
 
 describe('given a login that is stored after the record was lost', () => {
-  it('when an owner claims that has seen a higher version, then it is given these tokens', () => {
+  it('when an owner acquires that has seen a higher version, then it receives these tokens', () => {
     const world = World.withPair()
     for (const n of [2, 3, 4]) world.accept(world.granted(), n)
     const seenVersion = world.state!.version
@@ -231,7 +237,7 @@ describe('given a login that is stored after the record was lost', () => {
   })
 })
 
-describe('given a login whose step had no answer, and is about to be repeated', () => {
+describe('given a login whose step had no response, and is about to be repeated', () => {
   const loginAt = NOW - 5_000
   const login = (loginId: string, now: number, before?: RecordState) =>
     adopt(before, 0, { ...pair(1), loginId }, { now }).state
@@ -249,22 +255,18 @@ describe('given a login whose step had no answer, and is about to be repeated', 
     ['the record has an earlier login', true, login('other', loginAt - 1)],
     ['the record has a later login', false, login('other', loginAt + 1)],
     ['the record has another login of the same instant', false, login('other', loginAt)],
-    ['somebody has logged out of a later login', false, logout(login('other', loginAt + 1), NOW)],
-    ['somebody has logged out of an earlier login since', true, logout(login('other', loginAt - 1), NOW)],
-    ['somebody has logged out, and nobody was logged in', true, logout(undefined, NOW)],
-    ['somebody has logged out of this login', false, logout(this_, NOW)],
+    ['a user has logged out of a later login', false, logout(login('other', loginAt + 1), NOW)],
+    ['a user has logged out of an earlier login since', true, logout(login('other', loginAt - 1), NOW)],
+    ['a user has logged out without a login', true, logout(undefined, NOW)],
+    ['a user has logged out of this login', false, logout(this_, NOW)],
     ['this login was replaced', false, replaced],
-    ['the record names a login of the future: its clock was set back', true, login('other', NOW + 1_001)],
-    [
-      'the record is one of before: it knows no instant of a login',
-      true,
-      { ...logout(undefined, NOW)!, ended: undefined },
-    ],
+    ['the record names a login of the future, because its clock was set back', true, login('other', NOW + 1_001)],
+    ['the record is old, and has no instant of a login', true, { ...logout(undefined, NOW)!, ended: undefined }],
   ])('when %s, then it is stored: %s (F360, F361)', (_, stores, stored) => {
     expect(isStored(stored)).toBe(stores)
   })
 
-  it('when eight logins have ended since, then the record still knows that it has ended; after nine it does not', () => {
+  it('when eight logins have ended since, then the record still knows that this one has ended; after nine it does not', () => {
     const after = (times: number) =>
       Array.from({ length: times }).reduce<RecordState | undefined>(
         (state, _, n) => login(`other ${n}`, loginAt - 20 + n, state),
@@ -273,13 +275,13 @@ describe('given a login whose step had no answer, and is about to be repeated', 
     expect([8, 9].map((times) => isStored(after(times)))).toEqual([false, true])
   })
 
-  it('when the record has it, and this owner alone has renewed it, then the new token set is stored, and the login has not ended', () => {
+  it('when the record has it, and this owner has renewed it privately, then the new token set is stored, and the login has not ended', () => {
     const past = { sinceMs: NOW - loginAt, seenVersion: 0, isLogin: true, now: loginAt }
     const { state } = adoptAgain(this_, 0, { ...pair(2), loginId: 'this' }, { now: NOW }, past)
     expect(state).toMatchObject({ loginId: 'this', adoptedAt: loginAt, ended: [], pair: { accessToken: 'access-2' } })
   })
 
-  it('when the owner had seen all that the record has, then it is stored, whatever the clock of the register says', () => {
+  it('when the owner had seen everything in the record, then it is stored, whatever the clock of the register shows', () => {
     const later = login('other', NOW)!
     expect(isStored(later, later.version)).toBe(true)
     expect(isStored(later, later.version - 1)).toBe(false)
@@ -315,8 +317,8 @@ describe('given a logout whose step had no response, and is repeated', () => {
   })
 })
 
-describe('given an exchange beside which another may have been in flight (R4)', () => {
-  it('when a lease ran out unsettled before, then the token set is marked', () => {
+describe('given an exchange during which another may have been in flight (R4)', () => {
+  it('when an earlier lease has expired, then the token set is marked', () => {
     const world = World.withPair()
     world.granted('a')
     world.now += TTL_MS
@@ -324,7 +326,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.granted('c').overlapped).toBe(true)
   })
 
-  it('when that owner comes late, then its token set is marked, and so is the one that replaces it', () => {
+  it('when that owner arrives late, then its token set is marked, and so is the one that replaces it', () => {
     const world = World.withPair()
     const first = world.granted('a')
     world.now += TTL_MS
@@ -335,7 +337,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.state!.pair!.overlapped).toBe(true)
   })
 
-  it('when the other was claimed before the record was lost, then the token set is marked as soon as its owner comes', () => {
+  it('when the other lease was granted before the record was lost, then the token set is marked as soon as its owner arrives', () => {
     const world = World.withPair()
     const first = world.granted('a')
     world.state = undefined
@@ -347,7 +349,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.granted('c', 1).overlapped).toBe(true)
   })
 
-  it('when an earlier claim ends beside a later one, then the token set of the later one is marked, once', () => {
+  it('when an earlier lease ends during a later one, then the token set of the later one is marked, once', () => {
     const world = World.withPair()
     const first = world.granted('a')
     world.now += TTL_MS
@@ -362,7 +364,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.granted('c').overlapped).toBe(true)
   })
 
-  it('when an earlier claim ends, and no other is in flight, then the stored pair is marked, but not the next one', () => {
+  it('when an earlier lease ends, and no other is in flight, then the stored token set is marked, but not the next one', () => {
     const world = World.withPair()
     const first = world.granted('a')
     world.now += TTL_MS
@@ -372,7 +374,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.state).toMatchObject({ overlaps: false, pair: { accessToken: 'access-3', overlapped: true } })
   })
 
-  it('when a later fence is lower, because the record was lost and its clock set back, then its owner still settles its lease', () => {
+  it('when a later fence is lower, because the record was lost and its clock set back, then its owner still releases its lease', () => {
     const world = World.withPair()
     const first = world.granted('a')
     world.state = undefined
@@ -384,7 +386,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.state).not.toHaveProperty('claim')
   })
 
-  it('when a lease is settled a second time, and another one is in flight, then nothing is marked', () => {
+  it('when a lease is released a second time, and another one is in flight, then nothing is marked', () => {
     const world = World.withPair()
     const first = world.granted('a')
     world.accept(first, 2)
@@ -395,9 +397,9 @@ describe('given an exchange beside which another may have been in flight (R4)', 
   })
 
   it.each([
-    [' went on', true, (): void => undefined],
+    [' was in flight', true, (): void => undefined],
     [', had ended', false, (world: World, lease: Lease) => void world.release(lease, { fate: 'keep' })],
-  ])('when the other%s as the record was cleared, then the pair is marked: %s', (_, isMarked, end) => {
+  ])('when the other%s as the record was cleared, then the token set is marked: %s', (_, isMarked, end) => {
     const world = World.withPair()
     end(world, world.granted('a'))
     world.clear(1)
@@ -416,7 +418,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(marks).toEqual([true, true, false])
   })
 
-  it('when its owner tells of it with a lease, then the stored pair is marked, and the next one', () => {
+  it('when its owner reports it with a lease, then the stored token set is marked, and the next one', () => {
     const world = World.withPair()
     const { state, result: answer } = acquire(
       world.state,
@@ -429,7 +431,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.granted('c').overlapped).toBe(true)
   })
 
-  it('when it is made without the record while a lease is out, then who settles it is told', () => {
+  it('when it is made without the record during a lease, then the owner that releases the lease is notified', () => {
     const world = World.withPair()
     expect(world.release(world.granted('b'), { fate: 'keep' }).contested).toBe(false)
     const lease = world.granted('b')
@@ -437,7 +439,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect([lease.overlapped, world.release(lease, { fate: 'dead' }).contested]).toEqual([false, true])
   })
 
-  it('when that is told twice, then the record is written once', () => {
+  it('when that is reported twice, then the record is written once', () => {
     const world = World.withPair()
     world.overlap()
     const marked = world.state
@@ -445,7 +447,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.state).toBe(marked)
   })
 
-  it('when it is made without the record, and the record is cleared then, then the next pair is marked', () => {
+  it('when it is made without the record, and the record is cleared then, then the next token set is marked', () => {
     const world = World.withPair()
     world.overlap()
     world.clear(1)
@@ -453,7 +455,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.granted().overlapped).toBe(true)
   })
 
-  it('when it is made without the record, and there is none, then the first pair is marked', () => {
+  it('when it is made without the record, and there is none, then the first token set is marked', () => {
     const world = new World()
     world.overlap()
     world.accept(world.granted(), 1)
@@ -469,7 +471,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
     expect(world.granted('b').overlapped).toBe(false)
   })
 
-  it('when the earlier claim was settled, then the token set is not marked', () => {
+  it('when the earlier lease was released, then the token set is not marked', () => {
     const world = World.withPair()
     world.release(world.granted('a'), { fate: 'keep', shared: { kind: 'retry', ms: 500 } })
     world.now += 1_500
@@ -478,7 +480,7 @@ describe('given an exchange beside which another may have been in flight (R4)', 
   })
 })
 
-describe('given a lease, when it is settled twice', () => {
+describe('given a lease that is released twice', () => {
   it('then a second acceptance changes nothing', () => {
     const world = World.withPair()
     const granted = world.granted()
@@ -496,7 +498,7 @@ describe('given a lease, when it is settled twice', () => {
     expect(world.granted().presentations).toBe(1)
   })
 
-  it('then a release from anybody else changes nothing', () => {
+  it('then a release by another owner changes nothing', () => {
     const world = World.withPair()
     const first = world.granted('a')
     world.now += TTL_MS
@@ -507,8 +509,8 @@ describe('given a lease, when it is settled twice', () => {
   })
 })
 
-describe('given a state, when it is asked how long it is of use', () => {
-  it('then it is as long as anything in it', () => {
+describe('given a state, and the time that it must be kept', () => {
+  it('then that is the longest time of its members', () => {
     const world = World.withPair()
     expect(keptMs(world.state!, world.now)).toBe(HOUR - 10_000)
     world.release(world.granted(), { fate: 'keep', shared: { ...REST, ms: 2 * HOUR } })
@@ -518,7 +520,7 @@ describe('given a state, when it is asked how long it is of use', () => {
     expect(keptMs(claimed.state!, NOW)).toBe(TTL_MS)
   })
 
-  it('then a refresh token of unknown end is of use for a year (F214), and an endless rest for ever', () => {
+  it('then a refresh token of unknown expiry is kept for a year (F214), and an endless cool-down forever', () => {
     const world = World.withPair()
     const endless = { ...world.state!.pair!, refreshMs: undefined }
     expect(keptMs({ ...world.state!, pair: endless }, NOW)).toBe(365 * 24 * HOUR)
@@ -531,26 +533,26 @@ describe('given a state, when it is asked how long it is of use', () => {
     expect(world.acquire('b')).toMatchObject({ kind: 'cooling', coolDown: { ms: Infinity } })
   })
 
-  it('then a token set without a refresh token is of use as long as its access token', () => {
+  it('then a token set without a refresh token is kept as long as its access token', () => {
     const world = World.withPair()
     const alone = { ...world.state!.pair!, refreshToken: undefined, refreshMs: undefined }
     expect(keptMs({ ...world.state!, pair: alone }, NOW)).toBe(60_000)
   })
 
-  it('then the rest until a login is of no use without tokens', () => {
+  it('then the cool-down until a login is not kept without tokens', () => {
     const world = new World()
     world.release(world.granted(), { fate: 'keep', shared: { ...REST, ms: Infinity, code: 'ERR_LOGIN_REQUIRED' } })
     expect(keptMs(world.state!, NOW)).toBe(0)
   })
 
-  it('then an empty one is of none', () => {
+  it('then an empty state is not kept', () => {
     const world = new World()
     world.clear()
     expect(keptMs(world.state!, NOW)).toBe(0)
   })
 })
 
-describe('given an owner that has died in its exchange (F245)', () => {
+describe('given an owner that has died during its exchange (F245)', () => {
   const claimOf = (world: World, others: Others) =>
     acquire(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, others }, world).result
 
@@ -562,15 +564,15 @@ describe('given an owner that has died in its exchange (F245)', () => {
     expect(claimOf(world, { dead: 'a' })).toMatchObject({ kind: 'granted', isDoubted: true, presentable: false })
   })
 
-  it('when that owner had settled, and waited before its next exchange, then its pause holds', () => {
+  it('when that owner had released, and paused before its next exchange, then its pause holds', () => {
     const world = World.withPair()
     world.release(world.granted('a'), { fate: 'keep', shared: { kind: 'retry', ms: 60_000 } })
     expect(claimOf(world, { dead: 'a' })).toEqual({ kind: 'busy', remainingMs: 61_000 })
   })
 })
 
-describe('given rules that hold also beside a lease', () => {
-  it('when a record with a settled claim is read in another epoch, then its refresh token is not presented (R1)', () => {
+describe('given rules that also hold during a lease', () => {
+  it('when a record with a released lease is read in another epoch, then its refresh token is not presented (R1)', () => {
     const world = World.withPair()
     world.state = { ...world.state!, epoch: 'one' }
     world.epoch = 'one'
@@ -580,7 +582,7 @@ describe('given rules that hold also beside a lease', () => {
     expect(world.granted('a')).toMatchObject({ presentable: false, isDoubted: true })
   })
 
-  it('when an outdated claim is released, then the later claim of another owner stands', () => {
+  it('when an outdated lease is released, then the later lease of another owner holds', () => {
     const world = World.withPair()
     const outdated = world.granted('a')
     world.now += TTL_MS
@@ -591,7 +593,7 @@ describe('given rules that hold also beside a lease', () => {
     expect(world.acquire('c', 1)).toMatchObject({ kind: 'busy' })
   })
 
-  it('when a login is in doubt, then it may be presented, as the last resort, and otherwise not (R8)', () => {
+  it('when a login is in doubt, then it may be presented only as the last resort (R8)', () => {
     const world = World.withPair()
     world.granted('a')
     world.now += TTL_MS

@@ -14,13 +14,13 @@ const PAIR: Pair = {
 const { refreshToken: _, ...WITHOUT } = PAIR
 const DOUBTED: Pair = { ...PAIR, doubtAt: NOW - 5_000 }
 
-describe('given the token set of a record, when an owner asks whether its refresh token may be presented (R8)', () => {
+describe('given the token set of a record, when an owner checks whether its refresh token may be presented (R8)', () => {
   const YES = { presentable: true, isDoubted: false }
   const NO = { presentable: false, isDoubted: false }
 
   it.each<[string, Pair | undefined, object, object]>([
-    ['there is none', undefined, { ...LOGIN }, NO],
-    ['it has none', WITHOUT, { ...LOGIN }, NO],
+    ['there is no token set', undefined, { ...LOGIN }, NO],
+    ['it has no refresh token', WITHOUT, { ...LOGIN }, NO],
     ['it is retired', { ...PAIR, retired: true }, { ...LOGIN }, NO],
     ['nothing is in doubt', PAIR, {}, YES],
     ['nothing is in doubt, for a login', PAIR, { ...LOGIN }, YES],
@@ -40,24 +40,24 @@ describe('given the token set of a record, when an owner asks whether its refres
       { ...LOGIN, graceMs: 5_001 },
       { presentable: true, isDoubted: true },
     ],
-  ])('when %s, then the answer is right', (_, pair, terms, expected) => {
+  ])('when %s, then the result is right', (_, pair, terms, expected) => {
     expect(presentableIn(pair, terms, NOW)).toStrictEqual(expected)
   })
 
-  it('when it was rejected in unknown words, then the answer says since when', () => {
+  it('when it was rejected with an unknown error, then the result says since when', () => {
     const unclear = { at: NOW - 7_000, says: 'it', times: 2 }
     expect(presentableIn({ ...PAIR, unclear }, {}, NOW)).toMatchObject({ unclear: { says: 'it', sinceMs: 7_000 } })
   })
 })
 
-it('given a record without a token set, when an owner asks why, then it says: lost, logged out, or none yet', () => {
+it('given a record without a token set, when an owner asks for the reason, then it is: lost, logged out, or none yet', () => {
   const of = (version: number, clearedFence: number) => ({ version, clearedFence }) as RecordState
   expect([whyMissing(of(1, 9), 2), whyMissing(of(2, 9), 2), whyMissing(of(2, 0), 2)]).toEqual([
     ...['lost', 'logged-out', 'none-yet'],
   ])
 })
 
-it('given the tokens of a record, when they are read, then members that are not known are absent', () => {
+it('given the tokens of a record, when they are read, then unknown members are absent', () => {
   const state = { version: 1, login: 0 } as RecordState
   expect(tokensIn(state, WITHOUT, NOW)).toStrictEqual({
     ...{ version: 1, accessToken: 'a', accessLifetimeMs: 60_000, accessRemainingMs: 60_000 },

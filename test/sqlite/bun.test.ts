@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
-/** Bun of the registry: npm puts its folder of binaries first on PATH. Bun runs the source as it is. */
+/** Bun of the registry: npm puts its folder of binaries first on PATH. Bun runs the source unchanged. */
 function bunOfRegistry(): string | undefined {
   const how = ['exec', '--yes', '--package=@oven/bun-linux-x64@1.4.5', '-c', `node -p 'process.env.PATH.split(":")[0]'`]
   try {
@@ -24,7 +24,7 @@ const folder = mkdtempSync(join(tmpdir(), 'evergreen-bun-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 const source = (name: string) => JSON.stringify(resolve('src', name))
 
-/** @returns What the program prints, as JSON. */
+/** @returns The output of the program, as JSON. */
 async function run(program: string): Promise<unknown> {
   const { stdout } = await promisify(execFile)(bun!, ['-e', program])
   return JSON.parse(stdout)
@@ -47,7 +47,7 @@ async function run(program: string): Promise<unknown> {
     expect(results.filter(([, result]) => result !== 'kept')).toEqual([])
   })
 
-  it('when a store has a file, and another one a database on it, then they share', async () => {
+  it('when one store has a file, and another has a database on it, then they share', async () => {
     const file = JSON.stringify(join(folder, 'shared.db'))
     expect(
       await run(`
@@ -67,7 +67,7 @@ async function run(program: string): Promise<unknown> {
     ).toEqual(['access-1', 'access-1'])
   })
 
-  it('when its owner has a transaction open, or has closed it, then the reason says so', async () => {
+  it('when the application has a transaction open, or has closed the database, then the reason says so', async () => {
     expect(
       await run(`
         import { Database } from 'bun:sqlite'

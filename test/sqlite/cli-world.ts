@@ -10,12 +10,12 @@ import { type BuiltPackage, buildPackage } from '../support/built-package.ts'
 /** A command of the tool, as a process. */
 export interface Started {
   readonly child: ChildProcess
-  /** Resolves with the part in brackets of what the process has printed. */
+  /** Resolves with the part in brackets of the process's output. */
   printed(words: RegExp): Promise<string>
   readonly ended: Promise<{ code: number | null; printed: string }>
 }
 
-/** The example of a command-line tool, translated, with a folder for its settings and a server for its logins. */
+/** The example of a command-line tool, compiled, with a folder for its settings and a server for its logins. */
 export class CliWorld {
   readonly folder = mkdtempSync(join(tmpdir(), 'evergreen-cli-'))
   readonly #node: string
@@ -36,7 +36,7 @@ export class CliWorld {
       ...[rolldown, join('examples', 'cli', 'main.ts'), '--file', this.#program, '--format', 'esm'],
       ...['--platform', 'node', ...external.flatMap((name) => ['--external', name])],
     ])
-    // In the place of a browser: it notes the address that it is given.
+    // Instead of a browser: it records the address that it receives.
     const browser = join(this.folder, 'xdg-open')
     writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > '${join(this.folder, 'opened')}'\n`)
     chmodSync(browser, 0o755)
@@ -52,7 +52,7 @@ export class CliWorld {
     await this.#built.remove()
   }
 
-  /** Asks the server, or tells it what to do. */
+  /** Queries the server, or controls it. */
   async tell<Result>(name: 'start' | 'calls' | 'held' | 'hold' | 'letGo' | 'stop'): Promise<Result> {
     const id = (this.#ids += 1)
     this.#worker.postMessage({ id, name })
@@ -99,7 +99,7 @@ export class CliWorld {
     return this.start(...args).ended
   }
 
-  /** Logs in, and waits until the access token of the login has ended. */
+  /** Logs in, and waits until the access token of the login has expired. */
   async logIn(): Promise<void> {
     const login = this.start('login')
     await visit(await login.printed(/^(http.*)$/m))
@@ -112,7 +112,7 @@ export class CliWorld {
   }
 }
 
-/** Goes where a browser would go, with cookies. @returns The last page. */
+/** Follows pages as a browser would, with cookies. @returns The last page. */
 export async function visit(address: string, form?: Record<string, string>, cookies = new Map<string, string>()) {
   let url = address
   let body = form && new URLSearchParams(form)

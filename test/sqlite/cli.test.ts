@@ -25,12 +25,12 @@ const NOT_LOGGED_IN = { code: 1, printed: 'You are not logged in. Run: my-tool l
     before = (await world.tell<string[]>('calls')).length
   })
 
-  it('when nobody has logged in, then it says what to run, and makes no token request', async () => {
+  it('when no user has logged in, then it says what to run, and makes no token request', async () => {
     expect(await world.run('whoami')).toEqual(NOT_LOGGED_IN)
     expect(await calls()).toEqual([])
   })
 
-  it('when a user logs in with a browser, then another process has the login, in a file for its owner alone', async () => {
+  it('when a user logs in with a browser, then another process has the login, in a file that only its owner can read', async () => {
     const login = world.start('login')
     const address = await login.printed(/^(http.*)$/m)
     // Another program of this machine does not know the state.
@@ -45,14 +45,14 @@ const NOT_LOGGED_IN = { code: 1, printed: 'You are not logged in. Run: my-tool l
     expect(statSync(join(world.folder, 'config', 'my-tool', 'login.db')).mode & 0o777).toBe(0o600)
   })
 
-  it('when five processes start after the access token has ended, then one of them refreshes (F240)', async () => {
+  it('when five processes start after the access token has expired, then one of them refreshes (F240)', async () => {
     await world.logIn()
     const all = await Promise.all([1, 2, 3, 4, 5].map(() => world.run('whoami')))
     expect(all).toEqual(Array(5).fill(LOGGED_IN))
     expect(await calls()).toEqual(['authorization_code', 'refresh_token'])
   })
 
-  it('when Ctrl-Z comes in the middle of a refresh, then the process stops after it has stored the answer, and others go on', async () => {
+  it('when Ctrl-Z arrives during a refresh, then the process stops after it has stored the response, and others continue', async () => {
     await world.logIn()
     await world.tell('hold')
     const { child, ended } = world.start('whoami')
@@ -66,7 +66,7 @@ const NOT_LOGGED_IN = { code: 1, printed: 'You are not logged in. Run: my-tool l
     expect(await calls()).toEqual(['authorization_code', 'refresh_token'])
   })
 
-  it('when Ctrl-C comes in the middle of a refresh, then its answer is stored, and the login lives', async () => {
+  it('when Ctrl-C arrives during a refresh, then the response is stored, and the login continues', async () => {
     await world.logIn()
     await world.tell('hold')
     const { child, ended } = world.start('whoami')
@@ -78,7 +78,7 @@ const NOT_LOGGED_IN = { code: 1, printed: 'You are not logged in. Run: my-tool l
     expect(await calls()).toEqual(['authorization_code', 'refresh_token'])
   })
 
-  it('when a process is frozen while it waits for another, then the others go on, and it goes on later', async () => {
+  it('when a process is frozen while it waits for another, then the others continue, and it continues later', async () => {
     await world.logIn()
     await world.tell('hold')
     const renewing = world.start('whoami')
@@ -100,7 +100,7 @@ const NOT_LOGGED_IN = { code: 1, printed: 'You are not logged in. Run: my-tool l
     expect(await calls()).toEqual(['authorization_code', 'revoked'])
   })
 
-  it('when a user logs in by device, then the login serves', async () => {
+  it('when a user logs in by device, then the login works', async () => {
     const login = world.start('login', '--device')
     const code = await login.printed(/enter (\S+)/)
     const address = await login.printed(/open (\S+)/)

@@ -32,7 +32,7 @@ const registerOn = (file: string, clock = manualClock()) => {
   return sqliteRegister(() => database, 100, undefined, clock)
 }
 
-/** Puts a copy instead of a file. */
+/** Replaces a file by a copy. */
 function replace(file: string): void {
   copyFileSync(file, `${file}.copy`)
   renameSync(`${file}.copy`, file)
@@ -47,23 +47,26 @@ describe('given the mark of a file', () => {
     ['.2', '1.2', false],
     ['.2', '1.3', true],
     ['.', '1.2', false],
-  ])('when it is compared, %s with %s, then only what both know tells them apart: %s (F302)', (made, here, isCopy) => {
-    expect([isOther(made, here), isOther(here, made)]).toEqual([isCopy, isCopy])
-    expect(epochIn(`id.${made}`, here)).toBe(isCopy ? `id.${made}/${here}` : `id.${made}`)
-  })
+  ])(
+    'when it is compared, %s with %s, then only the parts that both know distinguish them: %s (F302)',
+    (made, here, isCopy) => {
+      expect([isOther(made, here), isOther(here, made)]).toEqual([isCopy, isCopy])
+      expect(epochIn(`id.${made}`, here)).toBe(isCopy ? `id.${made}/${here}` : `id.${made}`)
+    },
+  )
 
-  it('when a release before this one made the table, then its epoch is the id', () => {
+  it('when an earlier release created the table, then its epoch is the id', () => {
     expect(epochIn('abcdef', '1.2')).toBe('abcdef')
   })
 
-  it('when there is no file, or none is meant, then it says so', () => {
+  it('when there is no file, or the database has none, then the mark says so', () => {
     expect([markOf(join(folder, 'none')), markOf('')]).toEqual([undefined, '.'])
     expect(markOf(folder)).toMatch(/^\d+\.\d*$/)
   })
 })
 
-describeSqlite('given a copy of the file that somebody puts back', () => {
-  it('when processes open it, then all see one other epoch, which stays (F302)', async () => {
+describeSqlite('given a restored copy of the file', () => {
+  it('when processes open it, then all see the same new epoch, which stays (F302)', async () => {
     const file = newFile()
     const first = registerOn(file)
     const { epoch } = await first.read(KEY)
@@ -79,7 +82,7 @@ describeSqlite('given a copy of the file that somebody puts back', () => {
     expect(await registerOn(file).read(KEY)).toMatchObject({ value: 'b', epoch: copied.epoch })
   })
 
-  it('when its refresh token is due, then nobody presents it (F302)', async () => {
+  it('when its refresh token is due, then no process presents it (F302)', async () => {
     const file = newFile()
     const source = new ScriptedSource({ pairs: true })
     await manage(source, { store: sqliteStore({ database: open(file) }) }).tokens.getAccessToken()
@@ -94,7 +97,7 @@ describeSqlite('given a copy of the file that somebody puts back', () => {
     ['replaced', replace],
     ['deleted', rmSync],
   ])(
-    'when a process still has the file that was %s, then each step says so, and none is made (F302)',
+    'when a process still has the file that was %s, then each step rejects with that reason (F302)',
     async (_, act) => {
       const file = newFile()
       const source = new ScriptedSource({ pairs: true })
@@ -113,8 +116,8 @@ describeSqlite('given a copy of the file that somebody puts back', () => {
   )
 })
 
-describeSqlite('given tokens that nobody needs any more, and another connection that has the file open', () => {
-  /** All that stands on the disk. */
+describeSqlite('given tokens that are no longer needed, and another connection that has the file open', () => {
+  /** Everything on the disk. */
   const bytesOf = (file: string) => ['', '-wal'].map((end) => readFileSync(file + end, 'latin1')).join('')
   const openLogged = () => {
     const file = newFile()
@@ -122,7 +125,7 @@ describeSqlite('given tokens that nobody needs any more, and another connection 
     return file
   }
 
-  /** A file with tokens, `none` to take their place, and a process that reads at that moment. */
+  /** A file with tokens, `none` to replace them, and a process that reads at that moment. */
   const whileOneReads = async () => {
     const file = openLogged()
     const clock = manualClock()
@@ -135,7 +138,7 @@ describeSqlite('given tokens that nobody needs any more, and another connection 
     return { file, clock, register, tokens, none, reader }
   }
 
-  it('when a manager logs out, then neither the file nor the log beside it holds them (F301)', async () => {
+  it('when a manager logs out, then neither the file nor the log next to it contains them (F301)', async () => {
     const file = openLogged()
     const source = Object.assign(new ScriptedSource({ pairs: true }), { login: person })
     const { tokens } = manage(source, { store: sqliteStore({ database: open(file) }) })

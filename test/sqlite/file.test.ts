@@ -22,7 +22,7 @@ const node = nodeWithSqlite()
 const folder = mkdtempSync(join(tmpdir(), 'evergreen-file-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Each line that a process prints is one JSON value. */
+/** Each line of a process's output is one JSON value. */
 function start(bundle: string, program: string): { child: ChildProcess; lines: unknown[]; ended: Promise<unknown> } {
   const text = `import { createTokenManager, person, sqliteStore, startTokenService, clientCredentials, tokenRegisterChecks } from ${JSON.stringify(bundle)}
     const tell = (value) => console.log(JSON.stringify(value))
@@ -69,7 +69,7 @@ const manager = (file: string, rest = '') => `
     await tokens.close()
     tell({ calls, reports })`
 
-  it('when five start at once, then one of them obtains, and the file is for its owner alone', async () => {
+  it('when five start at once, then one of them obtains, and only the owner can read the file', async () => {
     const file = join(folder, 'new', 'deep', 'tokens.db')
     const program = `${manager(file, ', commandTimeoutMs: 5000')}
       const token = await tokens.getAccessToken()
@@ -87,7 +87,7 @@ const manager = (file: string, rest = '') => `
     expect(statSync(join(folder, 'new', 'deep')).mode & 0o777).toBe(0o700)
   })
 
-  it('when a database of node:sqlite is passed, then two stores on it share', async () => {
+  it('when a database of node:sqlite is passed, then two stores on it share tokens', async () => {
     const told = await run(`
       const { DatabaseSync } = await import('node:sqlite')
       let calls = 0
@@ -97,7 +97,7 @@ const manager = (file: string, rest = '') => `
     expect(told).toEqual(['access-1', 'access-1'])
   })
 
-  it('when others may read a file that exists, then that is taken away', async () => {
+  it('when others may read an existing file, then that permission is removed', async () => {
     const file = join(folder, 'open.db')
     await run(asked(file))
     chmodSync(file, 0o644)
@@ -105,11 +105,11 @@ const manager = (file: string, rest = '') => `
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
-  it('when others may read it, then they may not read what SQLite writes beside it', async () => {
+  it('when others may read the file, then they may not read what SQLite writes next to it', async () => {
     const file = join(folder, 'beside.db')
     await run(asked(file))
     chmodSync(file, 0o644)
-    // The process lives on, so its files do, too.
+    // The process is still running, so its files exist, too.
     const { child, lines, ended } = start(
       bundle,
       `${manager(file, ', commandTimeoutMs: 5000')}
@@ -142,7 +142,7 @@ const manager = (file: string, rest = '') => `
       'NOTADB: the file is not an SQLite database: name another file',
     ],
     ['a folder', (file) => mkdirSync(file), 'EISDIR: file is a folder'],
-  ])('when it is %s, then the reason says so, and it is left as it was (F141)', async (name, make, reason) => {
+  ])('when it is %s, then the reason says so, and it is left unchanged (F141)', async (name, make, reason) => {
     const file = join(folder, name)
     make(file)
     const before = statSync(file).mode
@@ -152,7 +152,7 @@ const manager = (file: string, rest = '') => `
     expect(statSync(file).mode).toBe(before)
   })
 
-  it('when it belongs to another application, then the reason says so, and it is left as it was', async () => {
+  it('when it belongs to another application, then the reason says so, and it is left unchanged', async () => {
     const file = join(folder, 'theirs.db')
     await run(`
       const { DatabaseSync } = await import('node:sqlite')
@@ -183,7 +183,7 @@ const manager = (file: string, rest = '') => `
     expect(told).toEqual([{ reports: 1, open: 0 }])
   })
 
-  /** Makes the file as a process with an older Node does: with a `database`. */
+  /** Creates the file as a process with an older Node does: with a `database`. */
   const made = (file: string, more = '') =>
     run(`
       const { DatabaseSync } = await import('node:sqlite')
@@ -195,7 +195,7 @@ const manager = (file: string, rest = '') => `
       await tokens.close()
       ${more}`)
 
-  it('when a process with a database made it, then it is shared, and is marked as one of this store (F300)', async () => {
+  it('when a process with a database created it, then it is shared, and is marked as a file of this store (F300)', async () => {
     const file = join(folder, 'made.db')
     await made(file)
     expect(await run(asked(file))).toEqual([{ calls: 0, reports: [] }])
@@ -206,7 +206,7 @@ const manager = (file: string, rest = '') => `
     expect(marks).toEqual([['45564752', 'wal']])
   })
 
-  it('when its database has tables of the application, too, then it is left as it was (F300)', async () => {
+  it('when its database has tables of the application, too, then it is left unchanged (F300)', async () => {
     const file = join(folder, 'mixed.db')
     await made(file, `database.exec('CREATE TABLE notes (n)')`)
     const reason = 'file is the database of another application: use another file, or pass the database as database'
@@ -218,7 +218,7 @@ const manager = (file: string, rest = '') => `
     ['this store', (file: string) => run(asked(file))],
     ['a process with a database', (file: string) => made(file)],
   ])(
-    'when %s made it, and another process holds its lock, then one that starts uses the stored token (F299)',
+    'when %s created it, and another process holds its lock, then a starting process uses the stored token (F299)',
     async (name, make) => {
       const file = join(folder, `locked by ${name}.db`)
       await make(file)
@@ -229,7 +229,7 @@ const manager = (file: string, rest = '') => `
     },
   )
 
-  it('when a program has nothing to do but to store tokens, then it waits until another process lets the lock go (F299)', async () => {
+  it('when a program does nothing but store tokens, then it waits until another process releases the lock (F299)', async () => {
     const file = join(folder, 'patient.db')
     await run(asked(file))
     const holder = await holdLock(node!, file)
@@ -253,7 +253,7 @@ const manager = (file: string, rest = '') => `
     expect([lines[0], lines.at(-1)]).toEqual(['held up', 'stored'])
   })
 
-  it('when it is deleted, or a copy is put in its place, then a process that has it goes on with the file that is there (F302)', async () => {
+  it('when it is deleted, or replaced by a copy, then a process that has it open continues with the current file (F302)', async () => {
     const file = join(folder, 'moved.db')
     const { child, lines, ended } = start(
       bundle,
@@ -288,7 +288,7 @@ const manager = (file: string, rest = '') => `
     expect(existsSync(file)).toBe(true)
   })
 
-  it('when a process is stopped again and again in the middle of its steps, then it goes on without harm (F240)', async () => {
+  it('when a process is repeatedly suspended during its steps, then it continues without harm (F240)', async () => {
     const file = join(folder, 'stopped.db')
     const { child, lines, ended } = start(
       bundle,
@@ -301,7 +301,7 @@ const manager = (file: string, rest = '') => `
     for (let seen = 0; seen < 9; seen += 1) {
       while (lines.length <= seen) await new Promise(setImmediate)
       child.kill('SIGSTOP')
-      // Meanwhile another process uses the file, or is told that it cannot.
+      // Between these stops, another process uses the file, or gets an error.
       await run(asked(file))
       child.kill('SIGCONT')
     }

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 export interface Holder {
-  /** Lets the lock go, and ends. */
+  /** Releases the lock, and ends. */
   letGo(): Promise<void>
 }
 
-/** Another process, which takes the lock of the file for writing, and holds it until it is told. @param node Has node:sqlite. */
+/** Another process, which takes the write lock of the file, and holds it until told to release it. @param node Has node:sqlite. */
 export async function holdLock(node: string, file: string): Promise<Holder> {
   const program = `const database = new (require('node:sqlite').DatabaseSync)(${JSON.stringify(file)})
     database.exec('PRAGMA busy_timeout = 10000; BEGIN IMMEDIATE')

@@ -23,15 +23,15 @@ afterEach(async () => {
 
 const accounts = [1, 2, 3, 4].map((n) => `{evergreen:${n}}`)
 
-/** A register whose attempts to write are noted, each with how long SQLite may wait for the lock within the call, ms. */
+/** A register whose write attempts are recorded, each with how long SQLite may wait for the lock within the call, ms. */
 function openWorld({ mode = 'WAL' } = {}) {
   const file = join(folder, `${(files += 1)}.db`)
-  // By itself it would wait for so many ms.
+  // By default it would wait for this many ms.
   const database = new BetterSqlite!(file, { timeout: 2 })
   ends.push(() => database.close())
   database.exec(`PRAGMA journal_mode = ${mode}`)
   const attempts: number[] = []
-  /** The turn of the loop in which each of them was made. */
+  /** The event loop turn of each attempt. */
   const turns: number[] = []
   let turn = 0
   const exec = database.exec.bind(database)
@@ -65,7 +65,7 @@ function openWorld({ mode = 'WAL' } = {}) {
 ;(BetterSqlite && node ? describe : describe.skip)(
   'given another process that holds the lock of the file (F299)',
   () => {
-    it('when four accounts wait to write for ten seconds, then no call waits, and one step is attempted at a time', async () => {
+    it('when four accounts wait to write for ten seconds, then no call blocks, and one step is attempted at a time', async () => {
       const { register, clock, attempts, hold } = openWorld()
       for (const key of accounts) await register.replace(key, undefined, 'a', HOUR)
       const holder = await hold()
@@ -77,7 +77,7 @@ function openWorld({ mode = 'WAL' } = {}) {
         // In this turn of the loop.
         expect(attempts.length - before).toBeLessThanOrEqual(1)
         if (clock.pendingTimers > 0) continue
-        // Each of them was told, and tries again.
+        // Each of them got an error, and tries again.
         const reasons = (await Promise.all(written)).map(reasonOf)
         expect(reasons).toEqual(Array(4).fill(expect.stringMatching(/^BUSY: another process writes/)))
         written = writeAll()
@@ -89,7 +89,7 @@ function openWorld({ mode = 'WAL' } = {}) {
       expect(await Promise.all(written)).toEqual(Array(4).fill(true))
     })
 
-    it('when it lets go in time, then the steps that waited are made in their order, one in a turn of the loop', async () => {
+    it('when it is released in time, then the waiting steps run in their order, one per turn of the loop', async () => {
       const { register, clock, attempts, turns, hold } = openWorld()
       await register.replace('key', undefined, '0', HOUR)
       const holder = await hold()
@@ -111,7 +111,7 @@ function openWorld({ mode = 'WAL' } = {}) {
     })
 
     it.each(['WAL', 'DELETE'])(
-      'when a process opens and reads then, with journal_mode %s, then it waits for nothing',
+      'when a process opens and reads then, with journal_mode %s, then it does not wait',
       async (mode) => {
         const { file, register, hold } = openWorld({ mode })
         await register.replace('key', undefined, 'a', HOUR)
@@ -127,7 +127,7 @@ function openWorld({ mode = 'WAL' } = {}) {
       },
     )
 
-    it('when the table is not there yet, then the first read waits until it can be made', async () => {
+    it('when the table does not exist yet, then the first read waits until it can be created', async () => {
       const { register, clock, hold } = openWorld()
       const holder = await hold()
       const reading = outcome(register.read('key'))

@@ -19,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
     bundle = await bundleSource()
   })
 
-  /** Runs in a process of its own. @returns What it prints, as JSON. */
+  /** Runs in a separate process. @returns Its output, as JSON. */
   async function run(program: string): Promise<unknown> {
     const text = `import { createTokenManager, sqliteStore } from ${JSON.stringify(bundle)}
       import fs from 'node:fs'
@@ -28,7 +28,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
     return JSON.parse(stdout)
   }
 
-  /** @returns The tokens that a manager on the file uses, how it got them, and what it reports. */
+  /** @returns The tokens that a manager on the file uses, how it obtained them, and what it reports. */
   const asked = (file: string, before = '', rest = '') =>
     run(`${before}
       let calls = 0
@@ -42,15 +42,15 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
       console.log(JSON.stringify({ token, calls, reports }))`)
 
   const unavailable = (reason: string) => `The shared token store is unavailable (${reason})`
-  /** Root may write everywhere, so it becomes nobody. */
+  /** Root may write everywhere, so it becomes the user nobody. */
   const asNobody = `if (process.getuid() === 0) process.setuid(${NOBODY})`
   const isRoot = process.getuid?.() === 0
 
   it.each<[string, string, (place: string, file: string) => void, string]>([
-    ['a folder that nobody may enter', 'closed', (place) => chmodSync(place, 0o000), 'EACCES'],
-    ['a folder that may only be read', 'read', (place) => chmodSync(place, 0o555), 'EACCES'],
+    ['a folder without access', 'closed', (place) => chmodSync(place, 0o000), 'EACCES'],
+    ['a read-only folder', 'read', (place) => chmodSync(place, 0o555), 'EACCES'],
     [
-      'a file that may only be read',
+      'a read-only file',
       'file',
       (place, file) => {
         writeFileSync(file, '', { mode: 0o444 })
@@ -59,7 +59,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
       'EACCES',
     ],
     [
-      'a file that may be written, in a folder that may only be read',
+      'a writable file in a read-only folder',
       'beside',
       (place, file) => {
         writeFileSync(file, '', { mode: 0o600 })
@@ -69,7 +69,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
       'READONLY',
     ],
   ])(
-    'when it is %s, then the reason names the rights, and the process uses private tokens (F151, F181)',
+    'when it is %s, then the reason names the permissions, and the process uses private tokens (F151, F181)',
     async (_, name, prepare, code) => {
       const place = join(folder, name)
       chmodSync(folder, 0o755)
@@ -127,12 +127,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
   it.each([
     ['half of it', `substr(value, 1, length(value) / 2)`],
     ['a number', `'7'`],
-    ['bytes that are no text', `CAST(x'ff00fe' AS TEXT)`],
+    ['bytes that are not text', `CAST(x'ff00fe' AS TEXT)`],
     [
-      'a state with an endless number',
+      'a state with an infinite number',
       String.raw`replace(value, 'accessLifetimeMs\\":600000', 'accessLifetimeMs\\":1e999')`,
     ],
-    ['a state with a member too many', String.raw`replace(value, '{\\"', '{\\"no name\\":1,\\"')`],
+    ['a state with an additional member', String.raw`replace(value, '{\\"', '{\\"no name\\":1,\\"')`],
   ])('when the record is %s, then it counts as absent, and is replaced (F141, F182)', async (name, garbage) => {
     const file = join(folder, `${name}.db`)
     await asked(file)
@@ -154,7 +154,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
     expect(await asked(file, '', key('theirs', 1))).toEqual({ token: 'access-1', calls: 0, reports: [] })
   })
 
-  it('when a newer release has given the table one column more, then both share', async () => {
+  it('when a newer release has added a column to the table, then both share', async () => {
     const file = join(folder, 'wider.db')
     await asked(file)
     await stored(file, `database.exec('ALTER TABLE evergreen_tokens ADD COLUMN more TEXT')`)

@@ -65,7 +65,7 @@ describeSqlite('given a database of better-sqlite3', () => {
     expect(await mine.replace(KEY, 'a', 'b', HOUR)).toBe(true)
   })
 
-  it('when its owner has a transaction open, then both steps reject, and the transaction is untouched', async () => {
+  it('when the application has a transaction open, then both steps reject, and the transaction is untouched', async () => {
     const database = open(newFile())
     const register = sqliteRegister(() => database, 20)
     await register.replace(KEY, undefined, 'a', HOUR)
@@ -78,14 +78,14 @@ describeSqlite('given a database of better-sqlite3', () => {
     expect(await register.replace(KEY, 'a', 'b', HOUR)).toBe(true)
   })
 
-  it('when a step has ended, then the busy timeout of its owner is back', async () => {
+  it('when a step has ended, then the busy timeout of the application is restored', async () => {
     const database = open(newFile())
     database.exec('PRAGMA busy_timeout = 1234')
     await sqliteRegister(() => database, 20).read(KEY)
     expect(database.prepare('PRAGMA busy_timeout').get()).toEqual({ timeout: 1_234 })
   })
 
-  it('when the file is made anew between a read and its replace, then nothing is stored (F236)', async () => {
+  it('when the file is recreated between a read and its replace, then nothing is stored (F236)', async () => {
     const [before, after] = [registerOn(newFile()), registerOn(newFile())]
     const { epoch } = await before.read(KEY)
     expect(await after.replace(KEY, undefined, 'a', HOUR, epoch!)).toBe(false)
@@ -94,7 +94,7 @@ describeSqlite('given a database of better-sqlite3', () => {
     expect(await after.replace(KEY, undefined, 'a', HOUR, reading.epoch!)).toBe(true)
   })
 
-  it('when somebody empties the table, then it has another epoch, and can store again (F236)', async () => {
+  it('when another process empties the table, then it has another epoch, and can store again (F236)', async () => {
     const file = newFile()
     const register = registerOn(file)
     const { epoch } = await register.read(KEY)
@@ -107,7 +107,7 @@ describeSqlite('given a database of better-sqlite3', () => {
 
   it.each<[string, (file: string) => void, RegExp]>([
     [
-      'is no database',
+      'is not a database',
       (file) => writeFileSync(file, 'no database, '.repeat(1_000)),
       /^NOTADB: the file is not an SQLite database/,
     ],
@@ -123,7 +123,7 @@ describeSqlite('given a database of better-sqlite3', () => {
     expect(reasonOf(await outcome(sqliteRegister(() => database, 20).read(KEY)))).toMatch(reason)
   })
 
-  it('when the table cannot be made, then each step says why, and no transaction stays open (F181)', async () => {
+  it('when the table cannot be created, then each step says why, and no transaction stays open (F181)', async () => {
     const database = open(newFile())
     database.exec('CREATE TABLE evergreen_tokens (key TEXT PRIMARY KEY, other TEXT)')
     const register = sqliteRegister(() => database, 20)
@@ -133,7 +133,7 @@ describeSqlite('given a database of better-sqlite3', () => {
     expect(await register.replace(KEY, undefined, 'a', HOUR)).toBe(true)
   })
 
-  it('when the table is deleted meanwhile, then the reason says so (F181)', async () => {
+  it('when the table is deleted in the meantime, then the reason says so (F181)', async () => {
     const database = open(newFile())
     const register = sqliteRegister(() => database, 20)
     await register.read(KEY)
@@ -141,7 +141,7 @@ describeSqlite('given a database of better-sqlite3', () => {
     expect(reasonOf(await outcome(register.read(KEY)))).toMatch(/^the table was deleted/)
   })
 
-  it('when a value is bytes and no text, then it counts as no record, and is replaced (F141, F182)', async () => {
+  it('when a value is bytes instead of text, then it counts as absent, and is replaced (F141, F182)', async () => {
     const database = open(newFile())
     const register = sqliteRegister(() => database, 20)
     await register.replace(KEY, undefined, 'a', HOUR)
@@ -151,7 +151,7 @@ describeSqlite('given a database of better-sqlite3', () => {
     expect((await register.read(KEY)).value).toBe('b')
   })
 
-  it('when it opens a file that exists, then a power cut undoes no step', async () => {
+  it('when it opens an existing file, then a power cut undoes no step', async () => {
     const file = newFile()
     open(file).exec('PRAGMA journal_mode = WAL; CREATE TABLE theirs (n)')
     const database = open(file)
@@ -161,7 +161,7 @@ describeSqlite('given a database of better-sqlite3', () => {
     expect(level()).toEqual({ synchronous: 2 })
   })
 
-  it('when the database may only be read, or is closed, then the reason says so (F151)', async () => {
+  it('when the database is read-only or closed, then the reason says so (F151)', async () => {
     const file = newFile()
     await registerOn(file).replace(KEY, undefined, 'a', HOUR)
     const database = open(file, true)
@@ -174,7 +174,7 @@ describeSqlite('given a database of better-sqlite3', () => {
     )
   })
 
-  it('when the disk is full, then the reason says so, and what stood there stands', async () => {
+  it('when the disk is full, then the reason says so, and the stored value is unchanged', async () => {
     const database = open(newFile())
     const register = sqliteRegister(() => database, 20)
     await register.replace(KEY, undefined, 'a', HOUR)
@@ -187,14 +187,14 @@ describeSqlite('given a database of better-sqlite3', () => {
   })
 })
 
-describe('given options of sqliteStore that are wrong', () => {
+describe('given invalid options of sqliteStore', () => {
   it.each<[string, object, string]>([
     ['neither file nor database', {}, 'Pass either file or database'],
     ['both', { file: 'a.db', database: { exec() {}, prepare() {} } }, 'Pass either file or database'],
     ['a database of another kind', { database: { query: () => 1 } }, 'database must have a method exec'],
     ['a table with a quote', { database: { exec() {}, prepare() {} }, table: 'a"b' }, 'table must be a name'],
     ['an unknown option', { database: { exec() {}, prepare() {} }, path: 'a' }, 'path'],
-  ])('when there is %s, then it is refused by name (F181)', (_, options, words) => {
+  ])('when there is %s, then it is rejected by name (F181)', (_, options, words) => {
     const create = () => sqliteStore(options as SqliteStoreOptions)
     expect(create).toThrow(TypeError)
     expect(create).toThrow(words)
