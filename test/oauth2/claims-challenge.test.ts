@@ -6,7 +6,7 @@ import { DOORS } from '../client/support/doors.ts'
 import { response } from '../service/world.ts'
 import { client, ENDPOINT, GRANT } from './world.ts'
 
-/** As Microsoft Entra asks for a token that was issued after this time. */
+/** As Microsoft Entra requests a token that was issued after this time. */
 const AFTER = { access_token: { nbf: { essential: true, value: '1604106651' } } }
 const base64 = (claims: unknown) => Buffer.from(JSON.stringify(claims)).toString('base64')
 const challenge = (claims = base64(AFTER), error = 'insufficient_claims') =>
@@ -66,13 +66,13 @@ describe.each(DOORS.slice(0, 1))('given a claims challenge', ({ open }) => {
     expect(claims()).toEqual([own, { ...own, access_token: { ...capabilities, ...AFTER.access_token } }])
   })
 
-  it('when the claims are base64url, or hold letters beyond ASCII, then they are read', async () => {
+  it('when the claims are base64url, or have characters beyond ASCII, then they are read', async () => {
     const text = { access_token: { name: { value: '>>>???ü' } } }
     const { claims } = await send(challenge(Buffer.from(JSON.stringify(text)).toString('base64url')))
     expect(claims()).toEqual([null, text])
   })
 
-  it('when the token request fails, then the next attempt carries the claims, too', async () => {
+  it('when the token request fails, then the next attempt carries the claims too', async () => {
     expect((await send(challenge(), {}, [200, 503])).claims()).toEqual([null, AFTER, AFTER])
   })
 
@@ -87,9 +87,9 @@ describe.each(DOORS.slice(0, 1))('given a claims challenge', ({ open }) => {
   it.each([
     ['another error', challenge(base64(AFTER), 'invalid_token')],
     ['no claims', 'Bearer error="insufficient_claims"'],
-    ['claims that are no base64', challenge('!!!')],
-    ['claims that are no JSON', challenge(Buffer.from('nbf').toString('base64'))],
-    ['claims that are a list', challenge(base64([1]))],
+    ['claims that are not base64', challenge('!!!')],
+    ['claims that are not JSON', challenge(Buffer.from('nbf').toString('base64'))],
+    ['claims that are an array', challenge(base64([1]))],
   ])('when it has %s, then the token is replaced without claims', async (_, header) => {
     const { api, claims } = await send(header)
     expect(api.bearers).toEqual(['Bearer token-1', 'Bearer token-2'])

@@ -10,7 +10,7 @@ import { client, GRANT } from './world.ts'
 const DAY = 86_400_000
 type Document = Record<string, unknown>
 
-/** A server that answers its metadata, and tokens. @param paths What each path answers; `{}`: nothing is there. */
+/** A server that responds with its metadata, and with tokens. @param paths The response of each path; `{}`: nothing is there. */
 async function startServer(paths: (origin: string) => Record<string, Document | number | string>) {
   const state = { paths: {} as ReturnType<typeof paths> }
   const server = await serve((request, reply) => {
@@ -43,7 +43,7 @@ const metadata = (origin: string, path = '', more: Document = {}) => ({
 describe.each(ADAPTERS)('given an issuer and no tokenEndpoint, and the %s adapter', (adapter) => {
   const transport = { adapter }
 
-  it('when tokens are obtained, then the metadata are asked once a day, by the clock', async () => {
+  it('when tokens are obtained, then the metadata are requested once a day, by the clock', async () => {
     const server = await startServer((origin) => ({ [OAUTH]: metadata(origin) }))
     const { obtain, clock } = sourceOf(server.origin, { transport })
     await obtain()
@@ -62,7 +62,7 @@ describe.each(ADAPTERS)('given an issuer and no tokenEndpoint, and the %s adapte
     ['/realms/one', `${OAUTH}/realms/one`, `/realms/one${OPENID}`],
     ['/realms/one/', `${OAUTH}/realms/one`, `/realms/one${OPENID}`],
   ])(
-    'when the path of the issuer is %j, then RFC 8414 and OpenID Connect say where to ask',
+    'when the path of the issuer is %j, then RFC 8414 and OpenID Connect define the addresses',
     async (path, first, then) => {
       const server = await startServer((origin) => ({ [then]: metadata(origin, path) }))
       await sourceOf(`${server.origin}${path}`, { transport }).obtain()
@@ -92,14 +92,14 @@ describe.each(ADAPTERS)('given an issuer and no tokenEndpoint, and the %s adapte
       'ERR_TOKEN_REQUEST',
       'must be an https URL',
     ],
-    ['are not there', () => 404, 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'responded with 404 and no metadata; check issuer'],
+    ['do not exist', () => 404, 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'responded with 404 and no metadata; check issuer'],
     [
       'are a web page',
       () => '<html>',
       'ERR_TOKEN_SERVICE_UNAVAILABLE',
       'responded with 200 and no metadata; check issuer',
     ],
-    ['are at a server that fails', () => 503, 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'responded with 503 and no metadata'],
+    ['are on a server that fails', () => 503, 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'responded with 503 and no metadata'],
     ['are moved', () => 302, 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'responded with 302 and no metadata'],
     [
       'are larger than 64 KiB',
@@ -107,7 +107,7 @@ describe.each(ADAPTERS)('given an issuer and no tokenEndpoint, and the %s adapte
       'ERR_TOKEN_SERVICE_UNAVAILABLE',
       'larger than 65536 bytes',
     ],
-  ])('when they %s, then nothing was sent, and the error says why', async (_, answer, code, why) => {
+  ])('when they %s, then nothing was sent, and the error states why', async (_, answer, code, why) => {
     const server = await startServer((origin) => ({ [OAUTH]: answer(origin), [OPENID]: answer(origin) }))
     const { source, clock } = sourceOf(server.origin, { transport })
     const error = await failureOf(source.refresh!('r', { signal: new AbortController().signal, clock }))
@@ -119,7 +119,7 @@ describe.each(ADAPTERS)('given an issuer and no tokenEndpoint, and the %s adapte
   })
 })
 
-/** A server whose RFC 8414 address answers in its own way, and whose OpenID Connect address has the metadata. */
+/** A server whose RFC 8414 address has a response of its own, and whose OpenID Connect address has the metadata. */
 async function startHalf(answer: (reply: ServerResponse) => void) {
   let arrive = () => undefined as unknown
   const arrived = new Promise<void>((resolve) => (arrive = resolve))
@@ -134,21 +134,21 @@ async function startHalf(answer: (reply: ServerResponse) => void) {
   return { origin: server.origin, asked: () => server.seen.map(({ url }) => url), arrived }
 }
 
-describe('given an issuer whose first address is of no use (F290)', () => {
+describe('given an issuer whose first address is unusable (F290)', () => {
   it.each<[string, (reply: ServerResponse) => void]>([
-    ['is cut', (reply) => reply.writeHead(200, { 'Content-Length': 100 }).write('{', () => reply.destroy())],
+    ['is truncated', (reply) => reply.writeHead(200, { 'Content-Length': 100 }).write('{', () => reply.destroy())],
     ['closes the connection', (reply) => reply.destroy()],
     ['is larger than 64 KiB', (reply) => reply.end('x'.repeat(70_000))],
     ['names another issuer', (reply) => reply.end(JSON.stringify(metadata('https://hidden.example')))],
     ['names no token endpoint', (reply) => reply.end('{}')],
-  ])('when it %s, then the second one is asked', async (_, answer) => {
+  ])('when it %s, then the second address is requested', async (_, answer) => {
     const { origin, asked } = await startHalf(answer)
     expect((await sourceOf(origin).obtain()).accessToken).toBe('issued-token')
     expect(asked()).toEqual([OAUTH, OPENID, '/token'])
   })
 
   it.each([900, 10_000])(
-    'when it hangs, then the second one is asked after a third of exchangeTimeoutMs (%i ms), and not before',
+    'when it hangs, then the second address is requested after a third of exchangeTimeoutMs (%i ms), and not before',
     async (exchangeTimeoutMs) => {
       const { origin, asked, arrived } = await startHalf(() => undefined)
       const clock = manualClock()
@@ -165,7 +165,7 @@ describe('given an issuer whose first address is of no use (F290)', () => {
     },
   )
 
-  it('when the second one is not there, then the error says what is wrong with the first', async () => {
+  it('when the second address does not exist, then the error states what is wrong with the first', async () => {
     const server = await startServer(() => ({ [OAUTH]: metadata('https://hidden.example') }))
     const error = await failureOf(sourceOf(server.origin).obtain())
     expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent' })
@@ -173,7 +173,7 @@ describe('given an issuer whose first address is of no use (F290)', () => {
   })
 })
 
-describe('given an issuer that never answers', () => {
+describe('given an issuer that never responds', () => {
   it('when each address has had a third of the time, then nothing was sent, and the refresh token is untouched (F290)', async () => {
     const arrived: string[] = []
     const waiting: (() => void)[] = []
@@ -202,8 +202,8 @@ describe('given an issuer that never answers', () => {
   })
 })
 
-describe('given an issuer that was asked before', () => {
-  it('when it fails after a day, then the old metadata serve, and it is asked again after five minutes', async () => {
+describe('given an issuer whose metadata are known', () => {
+  it('when it fails after a day, then the old metadata are used, and requested again after five minutes', async () => {
     const server = await startServer((origin) => ({ [OAUTH]: metadata(origin) }))
     const { obtain, clock } = sourceOf(server.origin)
     await obtain()
@@ -217,7 +217,7 @@ describe('given an issuer that was asked before', () => {
     expect(server.asked().filter((call) => call.startsWith('GET'))).toHaveLength(5)
   })
 
-  it('when the manager is reset, then it is asked anew', async () => {
+  it('when the manager is reset, then they are requested again', async () => {
     const server = await startServer((origin) => ({ [OAUTH]: metadata(origin) }))
     const { obtain, source } = sourceOf(server.origin)
     await obtain()
@@ -228,7 +228,7 @@ describe('given an issuer that was asked before', () => {
 })
 
 describe('given an issuer whose certificate this machine does not trust', () => {
-  it('when tokens are wanted, then no later attempt is promised, and no refresh token is in doubt', async () => {
+  it('when tokens are requested, then no later attempt is promised, and no refresh token is in doubt', async () => {
     const adapter = () => Promise.reject(new AxiosError('no trust', 'SELF_SIGNED_CERT_IN_CHAIN'))
     const error = await failureOf(sourceOf('https://login.example', { transport: { adapter } }).obtain())
     expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent', retryable: false })
@@ -248,7 +248,7 @@ describe('given an issuer as a URL', () => {
 })
 
 describe('given an issuer and a tokenEndpoint', () => {
-  it('when tokens are obtained, then no metadata are asked', async () => {
+  it('when tokens are obtained, then no metadata are requested', async () => {
     const server = await startServer(() => ({}))
     await sourceOf('any name', { tokenEndpoint: `${server.origin}/token` }).obtain()
     expect(server.asked()).toEqual(['POST /token'])

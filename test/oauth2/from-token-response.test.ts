@@ -8,7 +8,7 @@ const answer = { access_token: 'a', token_type: 'Bearer', expires_in: 3_600, ref
 beforeEach(() => void jest.useFakeTimers({ now: NOW }))
 afterEach(() => void jest.useRealTimers())
 
-describe('given the raw answer of a token endpoint', () => {
+describe('given the raw response of a token endpoint', () => {
   it.each<[object, { receivedAt?: number } | undefined, object]>([
     [answer, undefined, { accessToken: 'a', accessLifetimeMs: 3_600_000, refreshToken: 'r' }],
     [answer, { receivedAt: NOW - 600_000 }, { accessToken: 'a', accessLifetimeMs: 3_000_000, refreshToken: 'r' }],
@@ -45,7 +45,7 @@ describe('given the raw answer of a token endpoint', () => {
       undefined,
       { refreshToken: 'r', subject: 'user-1' },
     ],
-  ])('when it is %j, received %j, then adopt() can take it', (given, options, grant) => {
+  ])('when it is %j, received %j, then adopt() accepts the result', (given, options, grant) => {
     expect(fromTokenResponse(given as Record<string, unknown>, options)).toEqual(grant)
   })
 
@@ -82,16 +82,16 @@ describe('given the raw answer of a token endpoint', () => {
     [{ expires_in: NOW / 1_000 + 30 }, { accessLifetimeMs: 30_000 }],
     [{ expires_in: 60, expires_on: NOW / 1_000 + 30 }, { accessLifetimeMs: 60_000 }],
     [{ expires: 'soon' }, { accessLifetimeMs: 300_000 }],
-  ])('when it has %j, then it is read as oauth2() reads it (F370)', (members, grant) =>
+  ])('when it has %j, then it is read as in oauth2() (F370)', (members, grant) =>
     expect(fromTokenResponse({ access_token: 'a', ...members })).toEqual({ accessToken: 'a', ...grant }),
   )
 
-  it('when a stored one tells an instant, then its age changes nothing (F370)', () => {
+  it('when a stored one has an instant, then its age changes nothing (F370)', () => {
     const stored = { access_token: 'a', expires: new Date(NOW + 30_000).toISOString() }
     expect(fromTokenResponse(stored, { receivedAt: NOW - 600_000 }).accessLifetimeMs).toBe(30_000)
   })
 
-  it('when its tokens lie one member deeper, then they are used; in two members, the error says so (F371)', () => {
+  it('when its tokens are nested one level deeper, then they are used; in two members, the error reports it (F371)', () => {
     expect(fromTokenResponse({ ok: true, authed_user: answer })).toMatchObject({ accessToken: 'a', refreshToken: 'r' })
     const error = thrownBy(() => fromTokenResponse({ bot: answer, authed_user: answer }))
     expect(error).toBeInstanceOf(TypeError)

@@ -11,7 +11,7 @@ const behind = (answer: unknown, options: Partial<OAuth2Options> = {}) =>
   sourceBehind(answering(JSON.stringify(answer)), options)
 
 describe('given a grant that is a function', () => {
-  it('when tokens are obtained, then it is asked each time, and its parameters are sent before all others', async () => {
+  it('when tokens are obtained, then it is called each time, and its parameters are sent before all others', async () => {
     const assertions = ['first', 'second']
     const options: Partial<OAuth2Options> = {
       grant: async () => ({ grant_type: bearer, assertion: assertions.shift()!, audience: 'mine' }),
@@ -33,7 +33,7 @@ describe('given a grant that is a function', () => {
     expect(headers).not.toHaveProperty('Authorization')
   })
 
-  it('when its answer brings a refresh token, then that is dropped: the source can obtain', async () => {
+  it('when the response has a refresh token, then that is dropped: the source can obtain', async () => {
     const source = behind({ ...GRANT, refresh_token: 'hidden' }, { grant: () => ({ grant_type: bearer }) })
     expect(source.login).toBeUndefined()
     expect((await exchanged(source)).grant).not.toHaveProperty('refreshToken')
@@ -43,13 +43,13 @@ describe('given a grant that is a function', () => {
     ['nothing', undefined, 'the parameters must be an object, got undefined'],
     ['no grant_type', { assertion: 'hidden-value' }, 'grant_type must be a string, got undefined'],
     ['a number', { grant_type: bearer, assertion: 5 }, 'assertion must be a string, got number'],
-  ])('when it gives %s, then nothing is sent, and the error names the function', async (_, given, message) => {
+  ])('when it returns %s, then nothing is sent, and the error names the function', async (_, given, message) => {
     const error = await failureOf(exchanged(behind(GRANT, { grant: () => given as never })))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_SOURCE', outcome: 'not-sent' })
     expect(error.message).toBe(`The grant function gave an unusable value: ${message}`)
   })
 
-  it('when it gives the grant of a refresh token, then nothing is sent, and the error says what to use (F378)', async () => {
+  it('when it returns the grant of a refresh token, then nothing is sent, and the error states the alternative (F378)', async () => {
     let calls = 0
     const grant = () => ({ grant_type: 'refresh_token', refresh_token: 'hidden-value' })
     const source = sourceBehind(
@@ -66,7 +66,7 @@ describe('given a grant that is a function', () => {
     expect(calls).toBe(0)
   })
 
-  it('when it asks another manager, then the error of that one counts, but not what it says of its refresh token (F255)', async () => {
+  it('when it calls another manager, then the error of that one counts, but not its verdict on a refresh token (F255)', async () => {
     const thrown = new TokenError('ERR_LOGIN_REQUIRED', 'log in', { refreshToken: 'refused', loginReason: 'refused' })
     const error = await failureOf(exchanged(behind(GRANT, { grant: () => Promise.reject(thrown) })))
     expect(error).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', outcome: 'not-sent', refreshToken: 'kept' })
@@ -74,7 +74,7 @@ describe('given a grant that is a function', () => {
   })
 })
 
-describe('given a function that never answers (F255)', () => {
+describe('given a function that never settles (F255)', () => {
   const never = () => new Promise<never>(() => undefined)
 
   it.each<[string, Partial<OAuth2Options>]>([
@@ -127,8 +127,8 @@ describe('given a function that never answers (F255)', () => {
   })
 })
 
-describe('given an accepted answer', () => {
-  it('when onAnswer is given, then it gets a frozen copy of the members before the tokens are used, and what it throws reaches nobody', async () => {
+describe('given an accepted response', () => {
+  it('when onAnswer is given, then it receives a frozen copy of the members before the tokens are used, and its exceptions are ignored', async () => {
     const told: Readonly<Record<string, unknown>>[] = []
     const onAnswer = (members: Readonly<Record<string, unknown>>) => {
       told.push(members)
@@ -148,9 +148,9 @@ describe('given an accepted answer', () => {
 
   it.each([
     ['its sub is the subject', { sub: 'user-ü' }, 'user-ü'],
-    // In base64url this text has both signs that base64 does not have: - and _.
-    ['its signs are those of base64url', { sub: '>>>???' }, '>>>???'],
-    ['a sub that is no text is ignored', { sub: 5 }, undefined],
+    // In base64url this text has both characters that base64 does not have: - and _.
+    ['its characters are those of base64url', { sub: '>>>???' }, '>>>???'],
+    ['a sub that is not a string is ignored', { sub: 5 }, undefined],
     ['without a sub there is none', {}, undefined],
   ])('when it has an id_token, then %s', async (_, claims, subject) => {
     const id_token = `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.unsigned`
@@ -159,7 +159,7 @@ describe('given an accepted answer', () => {
     expect((await source.refresh!('r', context)).subject).toBe(subject)
   })
 
-  it.each(['', 'no JWT', 'a.%%%.c', 'a.bm9uZQ.c', 5])(
+  it.each(['', 'not a JWT', 'a.%%%.c', 'a.bm9uZQ.c', 5])(
     'when its id_token is %j, then there is no subject',
     async (id_token) => {
       const source = behind({ ...GRANT, id_token })
@@ -170,7 +170,7 @@ describe('given an accepted answer', () => {
 })
 
 describe('given a source', () => {
-  it('when its grant is a login, then it needs one', () => {
+  it('when its grant is a login, then it requires one', () => {
     const source = (grant: OAuth2Options['grant']) => oauth2({ issuer: 'https://login.example', ...client, grant })
     expect(source('login').login).toBe(person)
     expect(source('client_credentials').login).toBeUndefined()

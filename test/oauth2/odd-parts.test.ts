@@ -10,7 +10,7 @@ import { GRANT, sourceBehind } from './world.ts'
 
 type Answer = readonly [status: number, body: object | string]
 
-/** A server that rotates, and ends the login that presents a refresh token twice. @param odd Answers to the first refreshes. */
+/** A server that rotates, and ends the login that presents a refresh token twice. @param odd Responses to the first refreshes. */
 async function strictLogin(odd: readonly ((next: string) => Answer)[], options: Partial<OAuth2Options> = {}) {
   const sent: URLSearchParams[] = []
   const presented: string[] = []
@@ -35,7 +35,7 @@ async function strictLogin(odd: readonly ((next: string) => Answer)[], options: 
   const clock = manualClock()
   const tokens = createTokenManager({ source, clock, random: () => 0, renewal: { keepWarm: 'never' } })
   const told = listen(tokens, ['anomaly', 'suspicious', 'renewalFailed'])
-  /** A token, if one comes within a minute. */
+  /** A token, if one arrives within a minute. */
   const asked = async () => {
     const pending = outcome(tokens.getAccessToken())
     await clock.advance(20_000)
@@ -51,9 +51,9 @@ const started = async (...given: Parameters<typeof strictLogin>) => {
   return login
 }
 
-describe('given a refresh of a login that is answered with another refresh token, and an odd lifetime (F345)', () => {
+describe('given a refresh of a login whose response has another refresh token, and an unexpected lifetime (F345)', () => {
   it.each([0, -1, '', '0', '1h', '3600.0', {}, [], '9e1'])(
-    'when expires_in is %j, then its access token serves, and the old refresh token is never presented again',
+    'when expires_in is %j, then its access token is used, and the old refresh token is never presented again',
     async (expires_in) => {
       const { asked, presented, told, clock } = await started([
         (next) => [200, { ...GRANT, expires_in, refresh_token: next }],
@@ -67,7 +67,7 @@ describe('given a refresh of a login that is answered with another refresh token
     },
   )
 
-  it('when the lifetime is nothing, then defaultLifetimeMs counts', async () => {
+  it('when the lifetime is missing, then defaultLifetimeMs applies', async () => {
     const zero = (next: string): Answer => [200, { ...GRANT, expires_in: 0, refresh_token: next }]
     const { asked, tokens, clock, told } = await started([zero], { defaultLifetimeMs: 120_000 })
     await asked()
@@ -76,7 +76,7 @@ describe('given a refresh of a login that is answered with another refresh token
   })
 })
 
-describe('given a refresh of a login that is answered with another refresh token, and no access token of use (F345)', () => {
+describe('given a refresh of a login whose response has another refresh token, and no usable access token (F345)', () => {
   const form = (next: string) => `access_token=hidden-value&token_type=bearer&refresh_token=${next}`
 
   it.each<[string, (next: string) => Answer]>([
@@ -94,7 +94,7 @@ describe('given a refresh of a login that is answered with another refresh token
     expect([told.suspicious, told.renewalFailed]).toEqual([[], []])
   })
 
-  it('when it goes on so, then the error names the member, and the login stays', async () => {
+  it('when that repeats, then the error names the member, and the login stays', async () => {
     const odd = (next: string): Answer => [200, { ...GRANT, token_type: 'mac', refresh_token: next }]
     const { asked, presented, tokens } = await started(Array.from({ length: 9 }, () => odd))
     expect(await asked()).toMatch(/^ERR_TOKEN_RESPONSE .*token_type must be Bearer, got mac/)
@@ -103,10 +103,10 @@ describe('given a refresh of a login that is answered with another refresh token
   })
 })
 
-describe('given a user who has granted less than scope asks for (F346)', () => {
+describe('given a user who has granted less than the requested scope (F346)', () => {
   const options = { scope: 'mail calendar' }
 
-  it('when the server rejects a refresh with invalid_scope, then the same exchange asks without scope, and so do all later ones', async () => {
+  it('when the server rejects a refresh with invalid_scope, then the same exchange repeats it without scope, and so do all later ones', async () => {
     const { asked, sent, presented, told, clock, tokens } = await strictLogin([], options)
     await tokens.adopt(fromTokenResponse({ ...GRANT, scope: 'mail', refresh_token: 'refresh-0', expires_in: 0 }))
     expect(await asked()).toBe('issued-token')
@@ -119,7 +119,7 @@ describe('given a user who has granted less than scope asks for (F346)', () => {
     expect([told.suspicious, told.renewalFailed, tokens.status().counts.failures]).toEqual([[], [], 0])
   })
 
-  it('when it rejects the refresh without scope, too, then that counts as before', async () => {
+  it('when the server rejects the refresh without scope too, then that rejection counts', async () => {
     const refused = (): Answer => [400, { error: 'invalid_scope' }]
     const { asked, sent, tokens } = await started([refused], options)
     expect(await asked()).toMatch(/^ERR_TOKEN_REQUEST .*invalid_scope: check scope/)

@@ -9,7 +9,7 @@ import { client, ENDPOINT } from './world.ts'
 const given = { tokenEndpoint: ENDPOINT, ...client }
 const refused = (options: object) => misuse(() => oauth2({ ...given, ...options }))
 
-describe('given options that are wrong', () => {
+describe('given invalid options', () => {
   it.each([
     [{ tokenEndpoint: undefined }, 'tokenEndpoint must be a URL, got undefined: is the environment variable set?'],
     [{ tokenEndpoint: undefined }, 'set tokenEndpoint or issuer'],
@@ -87,7 +87,7 @@ describe('given the id of a source', () => {
     expect(new Set(others.map(idOf)).size).toBe(others.length)
   })
 
-  it('when the same is said in other words, then it is the same', () => {
+  it('when the same options are written differently, then it is the same', () => {
     expect(idOf({ tokenEndpoint: new URL(ENDPOINT), account: client.clientId, clientSecret: 'another' })).toBe(idOf())
     expect(idOf({ scope: ['read', 'write'] })).toBe(idOf({ scope: ' read  write ' }))
     expect(idOf({ parameters: { a: '1', b: '2' } })).toBe(idOf({ parameters: { b: '2', a: '1' } }))
@@ -101,7 +101,7 @@ describe('given a source', () => {
     expect(printed).not.toMatch(/hidden-value|of-nobody|login\.example/)
   })
 
-  it('when it is asked for its origin, then it has none: the API is elsewhere', () => {
+  it('when its origin is read, then there is none: the API is elsewhere', () => {
     expect(oauth2(given).origin).toBeUndefined()
   })
 
@@ -112,7 +112,7 @@ describe('given a source', () => {
   })
 })
 
-describe('given a source that does not tell users apart, and a store (F215)', () => {
+describe('given a source that does not distinguish users, and a store (F215)', () => {
   const made = (options: Partial<OAuth2Options>, manager: Partial<TokenManagerOptions> = {}) => {
     const source = oauth2({ ...given, ...options })
     return createTokenManager({ source, store: memoryStore(), ...manager })
@@ -120,7 +120,7 @@ describe('given a source that does not tell users apart, and a store (F215)', ()
   const other = () => ({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer' })
 
   it.each<OAuth2Options['grant']>(['login', other])(
-    'when grant is %p, then createTokenManager wants an account or a storeKey',
+    'when grant is %p, then createTokenManager requires an account or a storeKey',
     async (grant) => {
       expect(misuse(() => made({ grant })).message).toContain(
         'storeKey must be given with a store (or account of the source)',
@@ -130,11 +130,11 @@ describe('given a source that does not tell users apart, and a store (F215)', ()
     },
   )
 
-  it('when the grant is client credentials, or there is no store, then nothing is wanted', async () => {
+  it('when the grant is client credentials, or there is no store, then nothing is required', async () => {
     for (const tokens of [made({}), made({ grant: 'login' }, { store: undefined })]) await tokens.close()
   })
 
-  it('when the store is the storage of a browser, then nothing is wanted: one person uses it', async () => {
+  it('when the store is the storage of a browser, then nothing is required: it has one user', async () => {
     const tokens = made({ grant: 'login' }, { store: webStore() })
     await tokens.close()
   })

@@ -6,7 +6,7 @@ import { client, exchanged, GRANT } from './world.ts'
 
 const byFetch = axios.getAdapter('fetch')
 
-/** fetch as WebKit has it: its streams have a reader, and no asynchronous iteration. */
+/** fetch as in WebKit: its streams have a reader, and no asynchronous iteration. */
 const ofWebKit: AxiosAdapter = async (config) => {
   const response = await byFetch(config)
   const stream = response.data as ReadableStream
@@ -14,7 +14,7 @@ const ofWebKit: AxiosAdapter = async (config) => {
 }
 
 describe('given a browser whose streams cannot be read in a loop (F241)', () => {
-  it('when a token request is answered, then its tokens are used', async () => {
+  it('when a token request has a response, then its tokens are used', async () => {
     const server = await serve((_, reply) => reply.end(JSON.stringify({ ...GRANT, refresh_token: 'next' })))
     const tokenEndpoint = `${server.origin}/token`
     const source = oauth2({ tokenEndpoint, clientId: 'app', grant: 'login', transport: { adapter: ofWebKit } })
@@ -22,15 +22,15 @@ describe('given a browser whose streams cannot be read in a loop (F241)', () => 
     expect(grant).toEqual({ accessToken: 'issued-token', accessLifetimeMs: 3_600_000, refreshToken: 'next' })
   })
 
-  it('when the answer is larger than 64 KiB, then its download is ended', async () => {
+  it('when the response is larger than 64 KiB, then its download is cancelled', async () => {
     let sent = 0
     let end = () => {}
     const ended = new Promise<void>((resolve) => (end = resolve))
     const server = await serve((_, reply) => {
-      // Sends as long as somebody reads, so the answer has no end of its own.
+      // Sends as long as there is a reader, so the response has no end of its own.
       const more = () => {
         sent += 1
-        // Node 26 calls back at once where nobody reads any more: without a turn of the loop the end would never be noticed.
+        // Node 26 calls back at once when there is no reader left: without a turn of the loop the end would never be noticed.
         if (!reply.destroyed) reply.write('x'.repeat(65_536), () => setImmediate(more))
       }
       reply.on('close', end)
@@ -46,7 +46,7 @@ describe('given a browser whose streams cannot be read in a loop (F241)', () => 
 })
 
 describe('given a token endpoint that returns 401 with a Basic challenge (F242)', () => {
-  it('when fetch calls it, then no cookies go along, so no browser asks for a password, and the client is rejected', async () => {
+  it('when fetch sends the request, then it has no cookies, so no browser asks for a password, and the client is rejected', async () => {
     const server = await serve((_, reply) =>
       reply.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end('{"error":"invalid_client"}'),
     )
@@ -61,7 +61,7 @@ describe('given a token endpoint that returns 401 with a Basic challenge (F242)'
 
 describe('given a framework that caches what fetch posts, by address and body (F375)', () => {
   const issued = { status: 200, headers: { 'Content-Type': 'application/json' } }
-  /** A fetch that keeps each answer whose call allows it, and says what the calls asked for. */
+  /** A fetch that keeps each response whose request allows it, and records what the requests asked for. */
   function cachingFetch() {
     const kept = new Map<string, string>()
     let calls = 0
@@ -82,7 +82,7 @@ describe('given a framework that caches what fetch posts, by address and body (F
     return { asked, end: () => fetched.mockRestore() }
   }
 
-  it('when tokens are obtained twice, then both are new, and no cache was allowed, for the metadata neither', async () => {
+  it('when tokens are obtained twice, then both are new, and no request allowed a cache, nor did the one for the metadata', async () => {
     const { asked, end } = cachingFetch()
     const source = oauth2({ issuer: 'https://id.example', ...client, transport: { adapter: 'fetch' } })
     expect((await exchanged(source)).grant.accessToken).toBe('token-1')
@@ -95,7 +95,7 @@ describe('given a framework that caches what fetch posts, by address and body (F
     end()
   })
 
-  it('when the runtime throws for the member cache, then the call is made without it', async () => {
+  it('when the runtime throws for the member cache, then the request is made without it', async () => {
     const { asked, end } = cachingFetch()
     const Whole = globalThis.Request
     class Bare extends Whole {

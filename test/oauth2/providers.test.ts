@@ -26,7 +26,7 @@ const rows = (table: Readonly<Record<string, readonly Shape[]>>) =>
     shapes.map((shape) => ({ provider, status: shape[0], body: JSON.stringify(shape[1]), wanted: shape[2], shape })),
   )
 
-describe('given the refresh of a login, and an answer as a large server gives it (F200, F201, F202, F204, F287, F292, F369, F371, F374)', () => {
+describe('given the refresh of a login, and a response of a large server (F200, F201, F202, F204, F287, F292, F369, F371, F374)', () => {
   it('when the shapes are counted, then they are the 84 of the study', () => {
     expect(rows(PROVIDERS)).toHaveLength(84)
   })
@@ -37,7 +37,7 @@ describe('given the refresh of a login, and an answer as a large server gives it
   })
 
   it.each([...rows(PROVIDERS), ...rows(MORE), ...rows(LATER), ...rows(REPORTED)])(
-    'when $provider answers $status $body, then that is: $wanted',
+    'when $provider responds $status $body, then that is: $wanted',
     async ({ wanted, shape }) => {
       const one = source(shape, { grant: 'login' })
       if (wanted === 'used') {
@@ -59,9 +59,9 @@ describe('given the refresh of a login, and an answer as a large server gives it
   )
 })
 
-describe('given client credentials, and a server that throttles in words of its own', () => {
+describe('given client credentials, and a server with its own error codes for throttling', () => {
   it.each([...rows(PROVIDERS), ...rows(MORE), ...rows(REPORTED)].filter(({ wanted }) => wanted === 'throttled'))(
-    'when $provider answers $status $body, then the error says throttled',
+    'when $provider responds $status $body, then the error reports throttling',
     async ({ shape }) => {
       const error = await failureOf(exchanged(source(shape)))
       expect(error).toMatchObject({ code: 'ERR_THROTTLED', outcome: 'deferred', retryable: true })
@@ -70,7 +70,7 @@ describe('given client credentials, and a server that throttles in words of its 
   )
 })
 
-describe('given words that nobody knows (F203)', () => {
+describe('given unknown error codes (F203)', () => {
   const refreshed = (status: number, body: object, options: Partial<OAuth2Options> = {}) =>
     failureOf(exchanged(source([status, body, 'failed', ''], { grant: 'login', ...options }), 'r'))
 
@@ -87,13 +87,13 @@ describe('given words that nobody knows (F203)', () => {
     ],
     [{ error: 'weird' }, 'ERR_CREDENTIALS_REJECTED'],
     [{ message: ['Invalid refresh token'] }, 'ERR_CREDENTIALS_REJECTED'],
-  ])('when the answer is 400 %j, then nothing is said of the refresh token', async (body, code) => {
+  ])('when the response is 400 %j, then nothing is known of the refresh token', async (body, code) => {
     const error = await refreshed(400, body)
     expect(error).toMatchObject({ code, outcome: 'rejected' })
     expect(error.refreshToken).toBeUndefined()
   })
 
-  it('when the option errors knows the word, then it decides, and the word is the service code', async () => {
+  it('when the option errors has the code, then it decides, and the code is the service code', async () => {
     const errors = {
       weird: 'invalid_grant',
       unauthorized_client: 'invalid_grant',

@@ -1,18 +1,18 @@
-/** What the manager must make of an answer to the refresh of a login. */
+/** What the manager must make of a response to the refresh of a login. */
 export type Wanted =
-  | 'used' // its tokens serve
+  | 'used' // its tokens are used
   | 'login required' // the refresh token was rejected
-  | 'the person' // the server wants the person: login required, and nothing is suspicious
+  | 'the person' // the server requires interaction: login required, and nothing is suspicious
   | 'client refused' // ERR_CREDENTIALS_REJECTED, the refresh token is kept
-  | 'unclear' // ERR_CREDENTIALS_REJECTED: kept, and given up if the server says the same for ten minutes
+  | 'unclear' // ERR_CREDENTIALS_REJECTED: kept, and discarded if the server repeats the same for ten minutes
   | 'request refused' // ERR_TOKEN_REQUEST, and the same
   | 'throttled' // ERR_THROTTLED, the refresh token is untouched
   | 'unavailable' // ERR_TOKEN_SERVICE_UNAVAILABLE, the refresh token is untouched
   | 'failed' // ERR_TOKEN_SERVICE_UNAVAILABLE: the server may have used the refresh token
-  | 'in doubt' // ERR_TOKEN_RESPONSE: the same, and given up if the server says the same for ten minutes
+  | 'in doubt' // ERR_TOKEN_RESPONSE: the same, and discarded if the server repeats the same for ten minutes
   | 'stopped before' // ERR_TOKEN_REQUEST: a page of something in front of the server, the refresh token is untouched
 
-/** An answer to the refresh of a login, and what it means. */
+/** A response to the refresh of a login, and what it means. */
 export type Shape = readonly [status: number, body: object | string, wanted: Wanted, source: string]
 
 const said = (error: string, error_description = '') => ({ error, error_description })
@@ -290,7 +290,7 @@ export const MORE: Readonly<Record<string, readonly Shape[]>> = {
       'JubaerHossain/zoom-laravel#3',
     ],
   ],
-  // It says the same of every error, so nobody knows what this one means. The option `errors` can say it.
+  // It is the same for every error, so its meaning is unknown. The option `errors` can define it.
   Metabase: [
     [400, said('invalid_request', 'The token request is invalid.'), 'request refused', 'metabase/metabase#80389'],
   ],

@@ -72,7 +72,7 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   [400, word('use_dpop_nonce'), unavailable, `${unavailable} kept`, `${unavailable} kept`, 'set dpop'],
   [400, { message: 'hidden-value' }, credentials, `${refresh} unusable`, credentials, ''],
   [400, word('hidden-value'), credentials, `${refresh} unusable`, credentials, ''],
-  // Answers that the token service itself would not give.
+  // Responses that the token service itself would not send.
   [
     400,
     '<html>hidden-value</html>',
@@ -97,7 +97,7 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   [502, '', unavailable, unavailable, unavailable, 'the token service failed'],
 ]
 
-/** What servers say in place of an error of RFC 6749, and which one they mean. */
+/** What servers send instead of an error of RFC 6749, and which one they mean. */
 const DIALECTS: [status: number, body: object, error: string][] = [
   // RFC 6749 has 401 for a rejected client only.
   [401, word('access_denied'), 'invalid_client'], // Auth0
@@ -109,7 +109,7 @@ const DIALECTS: [status: number, body: object, error: string][] = [
   [401, word('invalid_request'), 'invalid_request'],
   [401, word('temporarily_unavailable'), 'temporarily_unavailable'],
   [400, word('invalid_resource'), 'invalid_target'], // Microsoft Entra
-  // GitHub, Slack and Zoho answer every error with 200.
+  // GitHub, Slack and Zoho respond to every error with 200.
   [200, word('bad_refresh_token'), 'invalid_grant'],
   [200, word('incorrect_client_credentials'), 'invalid_client'],
   [200, word('invalid_client'), 'invalid_client'],
@@ -119,9 +119,9 @@ const DIALECTS: [status: number, body: object, error: string][] = [
   [200, { access_token: 'hidden-value', error: 'server_error' }, 'server_error'],
 ]
 
-describe('given an answer that rejects (F291)', () => {
+describe('given a response that rejects (F291)', () => {
   it.each(TABLE)(
-    'when it is %i %j, then an obtain is told as %s, a refresh as %s, that of a login as %s',
+    'when it is %i %j, then an obtain is reported as %s, a refresh as %s, that of a login as %s',
     async (...row) => {
       const [status, body, obtain, ofClient, ofLogin, advice] = row
       const told = (error: TokenError) => [error.code, error.refreshToken, error.loginReason].filter(Boolean).join(' ')
@@ -154,12 +154,12 @@ describe('given an answer that rejects (F291)', () => {
     }
   })
 
-  it('when it wants the user of a login, then the message says so', async () => {
+  it('when it requires the user of a login, then the message states it', async () => {
     const error = await refused(400, word('interaction_required'), { refreshToken: 'r', grant: 'login' })
     expect(error.message).toContain('interaction_required: the server requires the user to log in')
   })
 
-  it('when it reports under 200 an error of two words that the option `errors` teaches, then it means what is taught (F203)', async () => {
+  it('when it reports under 200 an error of two words that the option `errors` defines, then it means what is defined (F203)', async () => {
     const options = { refreshToken: 'r', grant: 'login' as const, errors: { 'session over': 'invalid_grant' as const } }
     const error = await refused(200, word('session over'), options)
     expect(error).toMatchObject({ code: refresh, refreshToken: 'refused', serviceCode: 'session over' })
@@ -172,15 +172,15 @@ describe('given an answer that rejects (F291)', () => {
     expect(error.serviceCode).toBeUndefined()
   })
 
-  it('when it rejects the credentials of an obtain with invalid_grant, then nothing is said of a refresh token', async () => {
+  it('when it rejects the credentials of an obtain with invalid_grant, then the message does not mention a refresh token', async () => {
     expect((await refused(400, word('invalid_grant'))).message).not.toContain('refresh token')
   })
 
-  it.each([429, 503])('when %i says Retry-After, then that is read', async (status) => {
+  it.each([429, 503])('when %i has Retry-After, then that is read', async (status) => {
     expect(await refused(status, '', { headers: { 'Retry-After': '7' } })).toMatchObject({ retryAfterMs: 7_000 })
   })
 
-  it('when it names a known error, then that is its service code; an unknown word may be a secret (F222)', async () => {
+  it('when it has a known error, then that is its service code; an unknown word may be a secret (F222)', async () => {
     expect(await refused(400, word('invalid_grant'))).toMatchObject({ serviceCode: 'invalid_grant' })
     for (const echo of [client.clientId, client.clientSecret, 'refresh-of-nobody']) {
       for (const clientAuthentication of ['basic', 'post'] as const) {
@@ -191,7 +191,7 @@ describe('given an answer that rejects (F291)', () => {
     expect((await refused(400, word('two words'))).serviceCode).toBeUndefined()
   })
 
-  it('when it is that of the specification, then the error says which source speaks it (F194)', async () => {
+  it('when it is that of the specification, then the error names the source for it (F194)', async () => {
     const error = await refused(415, { errors: [{ status: '415', detail: 'hidden-value' }] })
     expect(error.message).toBe(
       `${ENDPOINT} responded with 415: it is not OAuth 2.0 (errors): is this the service of clientCredentials() and loginPassword() of axios-evergreen?`,
@@ -199,41 +199,41 @@ describe('given an answer that rejects (F291)', () => {
   })
 })
 
-describe('given the refresh of a login, and an answer that says nothing known of the refresh token (F289)', () => {
+describe('given the refresh of a login, and a response that reveals nothing of the refresh token (F289)', () => {
   const login = { refreshToken: 'r', grant: 'login' } as const
   const later =
     'If the server returns the same for ten minutes, a login is required. The option errors of oauth2 maps its error codes'
 
-  it('when its words are not known, then the message says so, what follows, and what teaches them', async () => {
+  it('when its error code is unknown, then the message states that, what follows, and how to define it', async () => {
     const error = await refused(400, word('hidden-value'), login)
     const unknown = 'the server rejects the refresh token with an unknown error code'
     expect(error.message).toBe(`${ENDPOINT} responded with 400: ${unknown}. ${later}`)
   })
 
-  it('when its word is known and says nothing of the token, then the message says what follows, too', async () => {
+  it('when its error code is known and reveals nothing of the token, then the message states what follows too', async () => {
     const error = await refused(400, word('unauthorized_client'), login)
     expect(error.message).toContain('the server does not allow this grant to this client')
     expect(error.message).toContain(later)
   })
 
   it.each([
-    ['an answer under 200 without a token', 200, { code: 7 }],
-    ['an answer of the specification', 400, { errors: [{ detail: 'hidden-value' }] }],
-  ])('when it is %s, then the message says what follows', async (_, status, body) => {
+    ['a response under 200 without a token', 200, { code: 7 }],
+    ['a response of the specification', 400, { errors: [{ detail: 'hidden-value' }] }],
+  ])('when it is %s, then the message states what follows', async (_, status, body) => {
     expect((await refused(status, body, login)).message).toContain(later)
   })
 
   it.each([
     ['a page under 200', 200, '<html>'],
     ['a page of a firewall', 403, '<html>'],
-    ['a client that is refused', 401, word('invalid_client')],
+    ['a rejected client', 401, word('invalid_client')],
     ['a server that fails', 500, word('hidden-value')],
   ])('when it is %s, then no login is announced', async (_, status, body) => {
     expect((await refused(status, body, login)).message).not.toContain('ten minutes')
   })
 })
 
-describe('given a call that has no answer', () => {
+describe('given a request without a response', () => {
   it.each([
     ['ECONNREFUSED', 'not-sent', 'could not be reached'],
     ['ECONNRESET', 'unknown', 'did not respond'],
@@ -246,7 +246,7 @@ describe('given a call that has no answer', () => {
 })
 
 describe('given a login', () => {
-  it('when there is no refresh token, then somebody must log in, and no call is made', async () => {
+  it('when there is no refresh token, then a user must log in, and no request is made', async () => {
     let calls = 0
     const source = sourceBehind((config) => answering(String((calls += 1)))(config), { grant: 'login' })
     const error = await failureOf(exchanged(source))

@@ -29,7 +29,7 @@ describe('given client credentials', () => {
     })
   })
 
-  it('when a refresh token of an answer is not asked for, then it is dropped (RFC 6749, section 4.4.3)', async () => {
+  it('when a response has an unrequested refresh token, then it is dropped (RFC 6749, section 4.4.3)', async () => {
     const answer = answering(JSON.stringify({ ...GRANT, refresh_token: 'r', refresh_token_expires_in: 60 }))
     const grant = { accessToken: 'issued-token', accessLifetimeMs: 3_600_000 }
     expect((await exchanged(sourceBehind(answer))).grant).toEqual(grant)
@@ -52,13 +52,13 @@ describe("given the option body: 'json' (F376)", () => {
     })
   })
 
-  it('when the refresh token is presented, then the same', async () => {
+  it('when the refresh token is presented, then so are its parameters', async () => {
     const { body, headers } = await sentBy({ body: 'json', grant: 'login' }, 'a+b/c="')
     expect(JSON.parse(body)).toEqual({ grant_type: 'refresh_token', refresh_token: 'a+b/c="' })
     expect(basicOf(headers)).toBe('client-of-nobody:secret-of-nobody')
   })
 
-  it('when a function authenticates the client, then its members are sent, too', async () => {
+  it('when a function authenticates the client, then its members are sent too', async () => {
     const { body } = await sentBy({
       body: 'json',
       clientAuthentication: (_, __, members) => members.set('client_assertion', 'signed'),
@@ -83,7 +83,7 @@ describe('given a way to authenticate the client', () => {
     expect(more).toEqual([])
   })
 
-  it('when it is post, then both stand in the body', async () => {
+  it('when it is post, then both are in the body', async () => {
     const { body, headers } = await sentBy({ clientAuthentication: 'post', clientSecret: 'ü+&' })
     expect(Object.fromEntries(new URLSearchParams(body))).toEqual({
       grant_type: 'client_credentials',
@@ -102,7 +102,7 @@ describe('given a way to authenticate the client', () => {
     expect(headers).not.toHaveProperty('authorization')
   })
 
-  it('when it is a function, then it writes into body and headers, and is told issuer and client', async () => {
+  it('when it is a function, then it writes into body and headers, and receives issuer and client', async () => {
     const told: unknown[] = []
     const { body, headers } = await sentBy({
       clientSecret: undefined,
@@ -134,7 +134,7 @@ describe('given a way to authenticate the client', () => {
     })
   })
 
-  it('when the secret is a function, then it is asked at each exchange', async () => {
+  it('when the secret is a function, then it is called for each exchange', async () => {
     const secrets = ['first', 'second']
     const source = { clientSecret: () => secrets.shift()! }
     expect(basicOf((await sentBy(source)).headers)).toBe('client-of-nobody:first')
@@ -144,10 +144,10 @@ describe('given a way to authenticate the client', () => {
   it.each([
     ['throws', () => Promise.reject(new Error('hidden-value')), 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'failed'],
     ['is broken', () => (undefined as never as string[]).join(), 'ERR_TOKEN_SOURCE', 'failed'],
-    ['gives nothing', () => '', 'ERR_TOKEN_SOURCE', 'gave an unusable value: clientSecret must be given'],
-    ['gives a line break', () => 'hidden-value\n', 'ERR_TOKEN_SOURCE', 'gave an unusable value: clientSecret must'],
+    ['returns nothing', () => '', 'ERR_TOKEN_SOURCE', 'gave an unusable value: clientSecret must be given'],
+    ['returns a line break', () => 'hidden-value\n', 'ERR_TOKEN_SOURCE', 'gave an unusable value: clientSecret must'],
   ])(
-    'when the function of the secret %s, then no call is made, and none is shown',
+    'when the function of the secret %s, then no request is made, and no secret is shown',
     async (_, clientSecret, code, message) => {
       let calls = 0
       const source = sourceBehind((config) => answering(String((calls += 1)))(config), { clientSecret })
@@ -159,7 +159,7 @@ describe('given a way to authenticate the client', () => {
     },
   )
 
-  it('when a function of the user’s throws, then no call is made', async () => {
+  it('when a custom function throws, then no request is made', async () => {
     const clientAuthentication = () => {
       throw new Error('hidden-value')
     }
@@ -180,7 +180,7 @@ describe.each(ADAPTERS)('given a real server, and the %s adapter', (adapter) => 
     expect(headers.authorization).toMatch(/^Basic /)
   })
 
-  it('when it redirects, then nobody follows', async () => {
+  it('when it redirects, then the redirect is not followed', async () => {
     const elsewhere = await serve((_, reply) => reply.end(JSON.stringify(GRANT)))
     const server = await serve((_, reply) => reply.writeHead(307, { Location: `${elsewhere.origin}/token` }).end())
     const source = oauth2({ tokenEndpoint: `${server.origin}/token`, ...client, transport: { adapter } })
@@ -192,7 +192,7 @@ describe.each(ADAPTERS)('given a real server, and the %s adapter', (adapter) => 
     expect(elsewhere.seen).toEqual([])
   })
 
-  it('when its answer is larger than 64 KiB, then it is let go', async () => {
+  it('when its response is larger than 64 KiB, then the connection is dropped', async () => {
     const server = await serve((_, reply) => reply.end(JSON.stringify({ ...GRANT, more: 'x'.repeat(70_000) })))
     const source = oauth2({ tokenEndpoint: `${server.origin}/token`, ...client, transport: { adapter } })
     const error = await failureOf(exchanged(source))

@@ -29,7 +29,7 @@ describe('given a source with a revocationEndpoint (F208)', () => {
     expect(seen[1]!.body).toContain('client_secret=secret-of-nobody')
   })
 
-  it('when it has only an access token, then that is revoked; without tokens nothing is sent', async () => {
+  it('when it has only an access token, then that one is revoked; without tokens nothing is sent', async () => {
     const { source, seen } = await startServer()
     await source().revoke!({ accessToken: 'access-of-nobody' }, context())
     await source().revoke!({}, context())
@@ -44,7 +44,7 @@ describe('given a source with a revocationEndpoint (F208)', () => {
     [401, '{"error":"invalid_client"}', 'ERR_CREDENTIALS_REJECTED', 'invalid_client: check clientId'],
     [403, '', 'ERR_CREDENTIALS_REJECTED', 'check revocationEndpoint, and the client'],
     [200, '{"ok":false,"error":"internal_error"}', 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'internal_error'],
-  ])('when the server answers %i %j, then it rejects and shows no token', async (status, body, code, message) => {
+  ])('when the server responds %i %j, then it rejects and shows no token', async (status, body, code, message) => {
     const { source } = await startServer(status, body)
     const error = await failureOf(source().revoke!(TOKENS, context()))
     expect(error).toMatchObject({ code, status })
@@ -52,7 +52,7 @@ describe('given a source with a revocationEndpoint (F208)', () => {
     expect(`${error.message} ${JSON.stringify(error)}`).not.toContain('of-nobody')
   })
 
-  it('when the server never answers, then the signal ends the call', async () => {
+  it('when the server never responds, then the signal ends the request', async () => {
     let arrive = () => undefined as unknown
     const arrived = new Promise<void>((resolve) => (arrive = resolve))
     const server = await serve(() => arrive())
@@ -71,7 +71,7 @@ describe('given a source without a revocationEndpoint', () => {
     expect('revoke' in source).toBe(false)
   })
 
-  it('when its metadata name one, then that is called; if they name none, then it rejects', async () => {
+  it('when its metadata name one, then that one is used; if they name none, then it rejects', async () => {
     const answers: object[] = []
     const server = await serve((request, reply) =>
       reply.end(request.method === 'GET' ? JSON.stringify({ issuer: server.origin, ...answers.shift() }) : ''),
@@ -120,14 +120,14 @@ describe('given a manager that logs out (F279, F280, F283)', () => {
     ['503 for ever', [answer(503), answer(503), answer(503)], { revoked: false, reason: 'unavailable' }, 3],
     ['401', [answer(401)], { revoked: false, reason: 'refused' }, 1],
     ['a redirect', [answer(302, { Location: '/' })], { revoked: false, reason: 'refused' }, 1],
-  ])('when the server answers %s, then the logout says what came of it', async (_, answers, result, calls) => {
+  ])('when the server responds %s, then the logout reports the outcome', async (_, answers, result, calls) => {
     const { server, tokens, told } = await start(answers)
     expect([await tokens.logout(), server.seen.length]).toEqual([result, calls])
     expect(told.anomaly.map(({ kind }) => kind)).toEqual('reason' in result ? ['not-revoked'] : [])
     expect(JSON.stringify(told)).not.toContain('of-nobody')
   })
 
-  it('when nothing listens at the address, then the reason is that, and the next logout tries again', async () => {
+  it('when the connection is refused, then that is the reason, and the next logout tries again', async () => {
     const server = await serve((_, reply) => reply.end())
     const { tokens } = await start([], { revocationEndpoint: 'http://127.0.0.1:1/revoke' })
     expect(await tokens.logout()).toEqual({ revoked: false, reason: 'unavailable' })
@@ -135,7 +135,7 @@ describe('given a manager that logs out (F279, F280, F283)', () => {
     expect(server.seen).toEqual([])
   })
 
-  it('when the metadata of the issuer name no address, or none is given, then the reason says so', async () => {
+  it('when the metadata of the issuer name no address, or none is given, then the reason states it', async () => {
     const server = await serve((_, reply) =>
       reply.end(JSON.stringify({ issuer: server.origin, token_endpoint: `${server.origin}/token` })),
     )

@@ -8,7 +8,7 @@ import { answering } from '../service/world.ts'
 import { listen } from '../support/managed.ts'
 import { GRANT, sourceBehind } from './world.ts'
 
-/** A server that knows one secret of the client, and a program that reads it from a secret manager, which may be behind. */
+/** A server that knows one secret of the client, and a program that reads it from a secret manager, which may lag behind. */
 function rotating(options: Partial<OAuth2Options> = {}) {
   const secrets = { atServer: 'old-secret', inManager: 'old-secret' }
   const calls: string[] = []
@@ -32,7 +32,7 @@ function rotating(options: Partial<OAuth2Options> = {}) {
 }
 
 describe('given a clientSecret that is a function, and a secret that is rotated at the server (F306)', () => {
-  it('when it gives the new one by the next token request, then nobody notices', async () => {
+  it('when it returns the new secret by the next token request, then there is no failure', async () => {
     const { secrets, calls, tokens, told } = rotating()
     await tokens.renew()
     secrets.atServer = secrets.inManager = 'new-secret'
@@ -41,7 +41,7 @@ describe('given a clientSecret that is a function, and a secret that is rotated 
     expect([told.suspicious, told.renewalFailed]).toEqual([[], []])
   })
 
-  it('when it still gives the old one, then the login of a user is kept, no alarm sounds, and the new one refreshes it', async () => {
+  it('when it still returns the old one, then the login of a user is kept, there is no alarm, and the new one refreshes it', async () => {
     const { secrets, calls, clock, tokens, told } = rotating({ grant: 'login' })
     await tokens.adopt({ accessToken: 'a0', accessLifetimeMs: 3_600_000, refreshToken: 'r0' })
     secrets.atServer = 'new-secret'

@@ -44,7 +44,7 @@ interface World {
   source: TokenSource
   tokens: TokenManager
   told: ReturnType<typeof listen>
-  /** The pauses between the calls of one renewal, ms, that have not passed yet. */
+  /** The remaining pauses between the requests of one renewal, ms. */
   pauses: number[]
   /** @returns The status of one request. */
   api: () => Promise<number>
@@ -76,7 +76,7 @@ async function startWorld(
   return { server, front, clock, source, tokens, pauses, told: listen(tokens), api }
 }
 
-/** Waits until `isOver`. Token calls take real time, but the pauses between them pass at once. */
+/** Waits until `isOver`. Token requests take real time, but the pauses between them pass at once. */
 async function passing({ clock, pauses }: World, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const pause = pauses.shift()
@@ -85,7 +85,7 @@ async function passing({ clock, pauses }: World, isOver: () => boolean): Promise
   }
 }
 
-/** Lets time pass, except during token requests: their deadline is virtual, but the calls are real. */
+/** Advances the clock, except during token requests: their deadline is virtual, but the requests are real. */
 async function live(world: World, ms: number): Promise<void> {
   const { clock, tokens } = world
   const end = clock.monotonicNow() + ms
@@ -112,7 +112,7 @@ const TROUBLE: [what: string, trouble: (front: Front) => unknown, fails: boolean
 ]
 
 /**
- * Sends a request every 50 s, for the life of a token. A server that is down comes back when the token has been due for
+ * Sends a request every 50 s, for the life of a token. A server that is down recovers when the token has been due for
  * two minutes. @returns When requests failed, in seconds.
  */
 async function hourOfRequests(world: World): Promise<number[]> {
@@ -136,7 +136,7 @@ describe.each(SERVERS)('given $name and client credentials', ({ start }) => {
     expect(tokens.status().counts).toMatchObject({ obtains: 2, refreshes: 0, failures: 0 })
   })
 
-  it('when the secret is wrong, then one token request a minute is made', async () => {
+  it('when the secret is wrong, then there is one token request a minute', async () => {
     const { clock, front, tokens, told } = await startWorld(start, { clientSecret: 'wrong' })
     for (let second = 0; second < 300; second += 1) {
       const error = await outcome(tokens.getAccessToken())
@@ -147,7 +147,7 @@ describe.each(SERVERS)('given $name and client credentials', ({ start }) => {
     expect(told.suspicious).toEqual([])
   })
 
-  it.each(TROUBLE)('when it %s, then no request fails while the token lives', async (_, trouble, fails) => {
+  it.each(TROUBLE)('when it %s, then no request fails while the token is valid', async (_, trouble, fails) => {
     const world = await startWorld(start)
     await world.api()
     await trouble(world.front)
@@ -173,7 +173,7 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
   }
   const loginRequired = { code: 'ERR_LOGIN_REQUIRED', retryable: false }
 
-  it('when nobody has logged in, then requests are told so at once, without a token request', async () => {
+  it('when no user has logged in, then requests are rejected at once, without a token request', async () => {
     const { api, front, tokens } = await startWorld(start, { grant: 'login' })
     await expect(api()).rejects.toMatchObject(loginRequired)
     await expect(tokens.getAccessToken()).rejects.toMatchObject(loginRequired)
@@ -193,7 +193,7 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
     expect(world.told.anomaly).toEqual([])
   })
 
-  it('when the refresh token was stolen and used, then that is told once, and somebody must log in', async () => {
+  it('when the refresh token was stolen and used, then that is reported once, and a user must log in', async () => {
     const world = await startLogin()
     await steal(world, world.grant.refreshToken)
     await expect(renew(world)).rejects.toMatchObject(loginRequired)
@@ -209,7 +209,7 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
     expect(world.told.suspicious).toHaveLength(1)
   })
 
-  it('when the end of the refresh token is known, then its theft looks like a logout elsewhere (F207)', async () => {
+  it('when the expiry of the refresh token is known, then its theft looks like a logout elsewhere (F207)', async () => {
     const world = await startWorld(start, { grant: 'login' })
     const grant = await world.server.logIn()
     await world.tokens.adopt({ ...grant, refreshLifetimeMs: given.refreshLifetimeS * 1_000 })
@@ -218,7 +218,7 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
     expect(world.told.suspicious).toMatchObject([{ evidence: 'revoked-or-used', severity: 'medium' }])
   })
 
-  it('when the answer to a refresh is lost, then the refresh token is presented again when it must be, and its rejection is explained (F197)', async () => {
+  it('when the response to a refresh is lost, then the refresh token is presented again when it must be, and its rejection is explained (F197)', async () => {
     const world = await startLogin()
     world.front.failNext('lose the answer')
     await expect(renew(world)).rejects.toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE' })
@@ -229,7 +229,7 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
     expect(world.told.suspicious).toMatchObject([{ evidence: 'own-unknown-outcome', severity: 'low' }])
   })
 
-  it('when a gateway returns 503 thrice, then the same refresh token brings a new one (F196)', async () => {
+  it('when a gateway returns 503 three times, then the same refresh token returns a new one (F196)', async () => {
     const world = await startLogin()
     for (let n = 0; n < 3; n += 1) world.front.failNext({ status: 503 })
     await renew(world)
@@ -238,7 +238,7 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
   })
 
   it.each([502, 503])(
-    'when a gateway answers %i after the server has used the refresh token, then one login is required, and the reason is known',
+    'when a gateway responds %i after the server has used the refresh token, then one login is required, and the reason is known',
     async (status) => {
       const world = await startLogin()
       world.front.failNext({ status, acted: true })
@@ -248,7 +248,7 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
     },
   )
 
-  it('when refresh tokens are reusable, and an answer is lost, then the same one is sent again', async () => {
+  it('when refresh tokens are reusable, and a response is lost, then the same one is sent again', async () => {
     const world = await startLogin({ refreshTokens: 'reusable' }, { rotates: false })
     world.front.failNext('lose the answer')
     await renew(world)
@@ -258,7 +258,7 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
     expect(world.told.anomaly).toEqual([])
   })
 
-  it('when the client secret was changed, then nothing is suspicious, and the refresh token is good afterwards', async () => {
+  it('when the client secret was changed, then nothing is suspicious, and the refresh token is usable afterwards', async () => {
     let clientSecret = given.clientSecret
     const world = await startLogin({ clientSecret: () => clientSecret })
     await world.server.changeSecret('another-secret')
@@ -274,7 +274,7 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
     expect(world.front.calls.at(-1)).toBe('refresh_token 200')
   })
 
-  it('when the grant is revoked, then that is told once, and somebody must log in', async () => {
+  it('when the grant is revoked, then that is reported once, and a user must log in', async () => {
     const world = await startLogin()
     await world.server.revokeGrants()
     await expect(renew(world)).rejects.toMatchObject(loginRequired)
@@ -284,9 +284,9 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
 
   it.each([
     ['is not known', {}, ['refresh_token 400'], 1],
-    // This machine's clock may be wrong, so it is presented once all the same (F212).
+    // This machine's clock may be wrong, so it is presented once anyway (F212).
     ['is known', { refreshLifetimeMs: given.refreshLifetimeS * 1_000 }, ['refresh_token 400'], 0],
-  ])('when the refresh token has expired, and its end %s, then that counts', async (_, known, calls, suspicions) => {
+  ])('when the refresh token has expired, and its expiry %s, then that counts', async (_, known, calls, suspicions) => {
     const world = await startWorld(start, { grant: 'login' }, {}, { renewal: { keepWarm: 'never' } })
     await world.tokens.adopt({ ...(await world.server.logIn()), ...known })
     const aheadMs = given.refreshLifetimeS * 1_000 + MINUTE
@@ -298,7 +298,7 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
   })
 
   it.each(TROUBLE)(
-    'when it %s, then no request fails while the token lives, and the refresh token is good',
+    'when it %s, then no request fails while the token is valid, and the refresh token is usable',
     async (_, trouble, fails) => {
       const world = await startLogin()
       await trouble(world.front)
@@ -309,7 +309,7 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
     },
   )
 
-  it('when it is reset, then that is a logout: nothing is asked until somebody logs in', async () => {
+  it('when it is reset, then that is a logout: no token is requested until a user logs in', async () => {
     const world = await startLogin()
     await world.tokens.reset()
     await world.clock.advance(86_400_000)
@@ -334,7 +334,7 @@ describe.each(SERVERS)('given $name and a login', ({ name, start }) => {
 })
 
 describe('given @node-oauth/oauth2-server with a grace period', () => {
-  it('when the answer to a refresh is lost, then the same refresh token is sent again within it', async () => {
+  it('when the response to a refresh is lost, then the same refresh token is sent again within it', async () => {
     const options = { grant: 'login', reuseGraceMs: 30_000 } as const
     const world = await startWorld(startNodeOAuthServer, options, { graceMs: 60_000 })
     await world.tokens.adopt(await world.server.logIn())
@@ -346,13 +346,13 @@ describe('given @node-oauth/oauth2-server with a grace period', () => {
   })
 })
 
-describe('given oidc-provider and clients of other kinds', () => {
-  it('when one may authenticate in the body only, then post does it', async () => {
+describe('given oidc-provider and other kinds of clients', () => {
+  it('when a client may authenticate only in the body, then post does so', async () => {
     const { tokens } = await startWorld(startOidcServer, { clientId: 'post-client', clientAuthentication: 'post' })
     expect(await tokens.getAccessToken()).toMatch(/./)
   })
 
-  it('when one has a key, and PrivateKeyJwt signs, then it is known', async () => {
+  it('when a client has a key, and PrivateKeyJwt signs, then the client is accepted', async () => {
     const server = await startOidcServer(given)
     ended.push(() => server.end())
     const algorithm = { name: 'ECDSA', namedCurve: 'P-256' }

@@ -14,7 +14,7 @@ async function startServer() {
   let refreshToken = 'refresh-0'
   const calls: string[] = []
   const server = await serve((_, reply) => {
-    // `seen` gets the request before it is answered.
+    // `seen` gets the request before its response.
     const body = new URLSearchParams(server.seen.at(-1)!.body)
     n += 1
     if (body.get('grant_type') === EXCHANGE) {

@@ -49,7 +49,7 @@ describe('given the simulated service and client credentials', () => {
     attachBearer(axios.create(), tokens, { origins: ['https://payments.example.com'] })
   })
 
-  it('when its secret is wrong, then the message says what to check', async () => {
+  it('when its secret is wrong, then the message states what to check', async () => {
     const { tokens, service } = await startWorld({ clientSecret: 'wrong' })
     await expect(tokens.getAccessToken()).rejects.toMatchObject({
       code: 'ERR_CREDENTIALS_REJECTED',
@@ -75,7 +75,7 @@ describe('given the simulated service and a login', () => {
     expect(kinds(world)).toEqual(['resource 401', 'refresh 200', 'resource 200'])
   })
 
-  it('when its refresh token is stolen, then it is told once, and nobody asks again', async () => {
+  it('when its refresh token is stolen, then that is reported once, and there is no further token request', async () => {
     const world = await startLogin()
     await world.service.stealRefreshToken()
     await expect(world.tokens.renew()).rejects.toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
@@ -87,11 +87,11 @@ describe('given the simulated service and a login', () => {
   })
 
   it.each([
-    ['drops the call before it acts', { drop: 'before' }],
-    ['drops the call after it acted', { drop: 'after' }],
-    ['damages its answer', { corrupt: 'json' }],
-    ['cuts its answer off', { corrupt: 'truncate' }],
-  ] as const)('when the service %s, then the access token serves, and the login lives on (F197)', async (_, fault) => {
+    ['drops the request before it acts', { drop: 'before' }],
+    ['drops the request after it acted', { drop: 'after' }],
+    ['damages its response', { corrupt: 'json' }],
+    ['truncates its response', { corrupt: 'truncate' }],
+  ] as const)('when the service %s, then the access token is used, and the login is kept (F197)', async (_, fault) => {
     const world = await startLogin()
     world.service.failNext('refresh', fault)
     await expect(world.tokens.renew()).rejects.toMatchObject({ retryable: true })
@@ -101,7 +101,7 @@ describe('given the simulated service and a login', () => {
     expect(world.told.suspicious).toEqual([])
   })
 
-  it('when it is logged out, then the service is told, and later requests need a login (F208)', async () => {
+  it('when it is logged out, then the service is notified, and later requests need a login (F208)', async () => {
     const revoked: string[] = []
     const endpoint = await serve((_, reply) => reply.end())
     const world = await startLogin({ revocationEndpoint: `${endpoint.origin}/revoke` })
@@ -111,14 +111,17 @@ describe('given the simulated service and a login', () => {
     await expect(world.api.get('/a')).rejects.toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'logged-out' })
   })
 
-  it.each([429, 503])('when the service answers %i once, then the same refresh token is sent again', async (status) => {
-    const world = await startLogin()
-    world.service.failNext('refresh', { status })
-    await world.tokens.renew()
-    expect(kinds(world)).toEqual([`refresh ${status}`, 'refresh 200'])
-  })
+  it.each([429, 503])(
+    'when the service responds %i once, then the same refresh token is sent again',
+    async (status) => {
+      const world = await startLogin()
+      world.service.failNext('refresh', { status })
+      await world.tokens.renew()
+      expect(kinds(world)).toEqual([`refresh ${status}`, 'refresh 200'])
+    },
+  )
 
-  it('when the vault of the secret returns 503 thrice, then the refresh token stays good, because it was not sent', async () => {
+  it('when the vault of the secret returns 503 three times, then the refresh token stays usable, because it was not sent', async () => {
     const failures = Array(3).fill(Object.assign(new Error('the vault is down'), { status: 503 })) as Error[]
     const world = await startLogin({
       clientSecret: () => (failures.length > 0 ? Promise.reject(failures.pop()!) : world.service.client.clientSecret),
@@ -127,7 +130,7 @@ describe('given the simulated service and a login', () => {
     expect(kinds(world)).toEqual(['refresh 200'])
   })
 
-  it('when client credentials stand by, then they take over after a theft', async () => {
+  it('when client credentials are the fallback, then they take over after a theft', async () => {
     const world = await startLogin({ grant: 'client_credentials' })
     await world.service.stealRefreshToken()
     await world.tokens.renew()
@@ -137,7 +140,7 @@ describe('given the simulated service and a login', () => {
 })
 
 describe('given a source that meets the server of another one (F194)', () => {
-  it('when oauth2 calls the endpoint of the specification, then the error names the sources that speak it', async () => {
+  it('when oauth2 calls the endpoint of the specification, then the error names the sources for it', async () => {
     const { service } = await startWorld()
     const source = oauth2({ tokenEndpoint: `${service.baseUrl}/token/`, ...service.client })
     const error = await failureOf(exchanged(source))
@@ -147,7 +150,7 @@ describe('given a source that meets the server of another one (F194)', () => {
   it.each([
     ['oidc-provider', startOidcServer],
     ['@node-oauth/oauth2-server', startNodeOAuthServer],
-  ])('when clientCredentials calls %s, then the error says to use oauth2', async (_, start) => {
+  ])('when clientCredentials calls %s, then the error suggests oauth2', async (_, start) => {
     const client = { clientId: 'client-of-nobody', clientSecret: 'secret-of-nobody' }
     const server = await start({ ...client, rotates: true, accessLifetimeS: 60, refreshLifetimeS: 60 })
     ended.push(() => server.end())

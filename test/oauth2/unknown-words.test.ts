@@ -12,7 +12,7 @@ import { sourceBehind } from './world.ts'
 const MINUTE = 60_000
 type Answer = readonly [status: number, body: object | string]
 
-/** A login whose access token has expired, at a server that answers the n-th refresh so. */
+/** A login whose access token has expired, at a server that responds so to the n-th refresh. */
 async function loginAt(answerOf: (n: number) => Answer, options: Partial<OAuth2Options> = {}, store?: TokenStore) {
   let calls = 0
   const source = sourceBehind(
@@ -27,7 +27,7 @@ async function loginAt(answerOf: (n: number) => Answer, options: Partial<OAuth2O
   const tokens = createTokenManager({ source, clock, random: () => 0, ...(store && { store }) }) as LoginManager
   const told = listen(tokens, ['anomaly', 'suspicious'])
   await tokens.adopt({ refreshToken: 'refresh-of-nobody' })
-  /** Asks twice a minute. @returns the codes, without repetitions */
+  /** Calls twice a minute. @returns the codes, without repetitions */
   const asking = async (minutes: number) => {
     const codes = new Set<string>()
     for (let half = 0; half < 2 * minutes; half += 1) {
@@ -41,14 +41,14 @@ async function loginAt(answerOf: (n: number) => Answer, options: Partial<OAuth2O
   return { tokens, clock, told, asking, calls: () => calls }
 }
 
-describe('given the refresh of a login, and rejections in words that nobody knows (F277)', () => {
-  it('when the words differ, then they do not add up, though no message shows them', async () => {
+describe('given the refresh of a login, and rejections with unknown error codes (F277)', () => {
+  it('when the error codes differ, then they do not add up, although no message shows them', async () => {
     const { asking, tokens } = await loginAt((n) => [400, { error: `secret-word-${n % 2}` }])
     expect(await asking(25)).toEqual(['ERR_CREDENTIALS_REJECTED'])
     expect(JSON.stringify([tokens.status(), tokens.status().lastError])).not.toContain('secret-word')
   })
 
-  it('when the word is the same, and its other values change each time, then the login is given up after ten minutes', async () => {
+  it('when the error code is the same, and its other values change each time, then the login is discarded after ten minutes', async () => {
     const { asking, tokens, told } = await loginAt((n) => [400, { error: 'odd', request_id: `id ${n}`, at: n }])
     expect(await asking(10)).toEqual(['ERR_CREDENTIALS_REJECTED'])
     expect(await asking(2)).toContain('ERR_LOGIN_REQUIRED')
@@ -61,12 +61,12 @@ describe('given the refresh of a login, and rejections in words that nobody know
     expect(await asking(25)).toEqual(['ERR_CREDENTIALS_REJECTED'])
   })
 
-  it('when a text changes each time, then that is no other word', async () => {
+  it('when a string changes each time, then it is the same error code', async () => {
     const { asking } = await loginAt((n) => [400, { error: `Request ${n} was refused` }])
     expect(await asking(12)).toContain('ERR_LOGIN_REQUIRED')
   })
 
-  it('when the record is stored, then it holds a fingerprint, and not the word', async () => {
+  it('when the record is stored, then it has a fingerprint, and not the error code', async () => {
     const register = new MemoryRegister()
     const { asking } = await loginAt(() => [400, { error: 'secret-word' }], {}, sharedStore(register))
     await asking(2)
@@ -86,15 +86,15 @@ describe('given the refresh of a login, and an error under 200 in JSON without a
     expect(told.suspicious).toEqual([])
   })
 
-  it('when the service issues tokens again before, then the login lives on', async () => {
+  it('when the service issues tokens again before, then the login is kept', async () => {
     const grant = { access_token: 'issued-token', token_type: 'Bearer', expires_in: 3_600, refresh_token: 'next' }
     const { asking } = await loginAt((n) => [200, n < 8 ? { errcode: -1 } : grant])
     expect(await asking(12)).toEqual(['ERR_TOKEN_RESPONSE', 'issued-token'])
   })
 
   it.each<[string, (n: number) => Answer]>([
-    ['is a page, as of a portal,', () => [200, '<html>']],
-    ['says something else each time', (n) => [200, { code: n }]],
+    ['is a page, as from a portal,', () => [200, '<html>']],
+    ['has another code each time', (n) => [200, { code: n }]],
   ])('when it %s, then the login is kept', async (_, answer) => {
     const { asking, tokens } = await loginAt(answer)
     expect(await asking(25)).toEqual(['ERR_TOKEN_RESPONSE'])
@@ -110,10 +110,10 @@ describe('given the refresh of a login, and an error under 200 in JSON without a
 describe('given errors under 200 (F373)', () => {
   it.each<[string, (n: number) => object]>([
     ['errcode', (n) => ({ errcode: 40_001 + (n % 2) })],
-    ['a code one deeper', (n) => ({ result: { err: n % 2 === 0 ? 'LOCKED' : 'BUSY' } })],
-    ['a code in a list', (n) => ({ faults: [{ no: n % 3 }] })],
+    ['a code one level deeper', (n) => ({ result: { err: n % 2 === 0 ? 'LOCKED' : 'BUSY' } })],
+    ['a code in an array', (n) => ({ faults: [{ no: n % 3 }] })],
     ['ret', (n) => ({ ret: -(n % 2), msg: 'failed' })],
-  ])('when %s differs from answer to answer, then they do not add up', async (_, body) => {
+  ])('when %s differs between responses, then they do not add up', async (_, body) => {
     const { asking, tokens } = await loginAt((n) => [200, body(n)])
     expect(await asking(25)).toEqual(['ERR_TOKEN_RESPONSE'])
     expect(tokens.status().login).toBe('present')
@@ -126,13 +126,13 @@ describe('given errors under 200 (F373)', () => {
     ['fbtrace_id', (n) => ({ result: { errcode: 40_030, fbtrace_id: `A${n}` } })],
     ['x-trace', (n) => ({ errcode: 40_030, 'x-trace': { span: n } })],
     ['a member with an instant', (n) => ({ errcode: 40_030, now: 1_795_699_533_000 + n })],
-    ['a member with a random text', (n) => ({ errcode: 40_030, ref: `c0ffee00c0ffee00c0ffee${n}` })],
-  ])('when %s differs, and the code does not, then the login is given up after ten minutes', async (_, body) => {
+    ['a member with a random string', (n) => ({ errcode: 40_030, ref: `c0ffee00c0ffee00c0ffee${n}` })],
+  ])('when %s differs, and the code does not, then the login is discarded after ten minutes', async (_, body) => {
     const { asking } = await loginAt((n) => [200, body(n)])
     expect(await asking(12)).toContain('ERR_LOGIN_REQUIRED')
   })
 
-  it('when the answer is thousands of lists deep, then it is read all the same', async () => {
+  it('when the response is thousands of arrays deep, then it is read anyway', async () => {
     const { asking } = await loginAt(() => [200, `{"a":${'['.repeat(9_000)}${']'.repeat(9_000)}}`])
     expect(await asking(12)).toContain('ERR_LOGIN_REQUIRED')
   })
@@ -145,16 +145,16 @@ describe('given the option errors', () => {
   }
 
   it.each<[string, Answer, NonNullable<OAuth2Options['errors']>]>([
-    ['a word of error_code', [400, { error_code: 'gone' }], { gone: 'invalid_grant' }],
+    ['a value of error_code', [400, { error_code: 'gone' }], { gone: 'invalid_grant' }],
     ['a number of code under 200', [200, { code: 20_037 }], { 20037: 'invalid_grant' }],
-    ['a word of errors[]', [400, { errors: [{ errorType: 'gone' }] }], { gone: 'invalid_grant' }],
-    ['a word of an error that is an object', [400, { error: { type: 'gone' } }], { gone: 'invalid_grant' }],
-    ['a word beside one that is known', [400, { error: 'invalid_client', code: 'gone' }], { gone: 'invalid_grant' }],
-  ])('when it teaches %s, then that counts (F287)', async (_, answer, errors) => {
+    ['a value of errors[]', [400, { errors: [{ errorType: 'gone' }] }], { gone: 'invalid_grant' }],
+    ['a value of an error that is an object', [400, { error: { type: 'gone' } }], { gone: 'invalid_grant' }],
+    ['a value beside a known one', [400, { error: 'invalid_client', code: 'gone' }], { gone: 'invalid_grant' }],
+  ])('when it defines %s, then that counts (F287)', async (_, answer, errors) => {
     expect((await refused(answer, errors)).codes).toEqual(['ERR_LOGIN_REQUIRED'])
   })
 
-  it('when it is a function, then it is asked about the whole answer, before the table (F287)', async () => {
+  it('when it is a function, then it receives the whole response, before the table (F287)', async () => {
     const asked: unknown[] = []
     const judge = (answer: {
       status: number
@@ -179,7 +179,7 @@ describe('given the option errors', () => {
     ])
   })
 
-  it('when tokens come, then the function is not asked', async () => {
+  it('when the response has tokens, then the function is not called', async () => {
     const judge = () => {
       throw new Error('asked')
     }
@@ -189,9 +189,9 @@ describe('given the option errors', () => {
 
   it.each<[string, () => unknown, string]>([
     ['throws', () => fail('refresh-of-nobody'), 'threw'],
-    ['gives a word that is none', () => 'refresh-of-nobody', 'returned an unknown error code'],
-    ['gives a promise', () => Promise.reject(new Error('refresh-of-nobody')), 'returned an unknown error code'],
-  ])('when the function %s, then the table decides, and an anomaly says so', async (_, judge, what) => {
+    ['returns an unknown error code', () => 'refresh-of-nobody', 'returned an unknown error code'],
+    ['returns a promise', () => Promise.reject(new Error('refresh-of-nobody')), 'returned an unknown error code'],
+  ])('when the function %s, then the table decides, and an anomaly reports it', async (_, judge, what) => {
     const { asking, told } = await loginAt(() => [400, { error: 'invalid_client' }], { errors: judge as never })
     expect(await asking(1)).toEqual(['ERR_CREDENTIALS_REJECTED'])
     expect(told.anomaly.map(({ kind }) => kind)).toEqual(['unexpected-response'])

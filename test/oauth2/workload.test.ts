@@ -19,7 +19,7 @@ const MODULES: Readonly<Record<string, unknown>> = {
   'axios-evergreen/oauth2': oauth2,
 }
 
-/** Runs the program of a section. @param moved What stands there instead of the addresses and paths of the page. */
+/** Runs the program of a section. @param moved What replaces the addresses and paths of the page. */
 function sourceIn(section: string, moved: Readonly<Record<string, string>>): TokenSource {
   let [code = ''] = fences('ts', section)
   for (const [there, here] of Object.entries(moved)) {
@@ -114,7 +114,7 @@ const rotated = () => {
   return path
 }
 
-describe('given the page on the identity of the machine', () => {
+describe('given the page on workload identity', () => {
   it('when its sections are counted, then each is tested here', () => {
     const titles = ['Kubernetes', ...CASES.map(({ title }) => title)]
     expect(sections.map((section) => titles.find((title) => section.startsWith(title)))).toEqual(titles)
@@ -131,7 +131,7 @@ describe('given the page on the identity of the machine', () => {
     await tokens.close()
   })
 
-  it.each(CASES)('when the source of $title runs, then the server is asked as it wants', async (one) => {
+  it.each(CASES)('when the source of $title runs, then the server receives the expected request', async (one) => {
     const server = await serve((_, reply) => {
       reply.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(one.answer))
     })

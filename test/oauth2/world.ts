@@ -8,10 +8,10 @@ import { answering } from '../service/world.ts'
 
 export const ENDPOINT = 'https://login.example/oauth/token'
 
-/** Credentials of nobody. Neither appears in anything else that the tests send or answer. */
+/** Invented credentials. Neither occurs in anything else that the tests send or receive. */
 export const client = { clientId: 'client-of-nobody', clientSecret: 'secret-of-nobody' }
 
-/** A source whose server is a function; no socket is opened. */
+/** A source whose server is a function, without a socket. */
 export const sourceBehind = (adapter: AxiosAdapter, options: Partial<OAuth2Options> = {}): TokenSource =>
   oauth2({ tokenEndpoint: ENDPOINT, ...client, transport: { adapter }, ...options })
 
@@ -22,7 +22,7 @@ export interface Exchanged {
   readonly reports: readonly string[]
 }
 
-/** One exchange, its grant checked as a manager checks it. @param refreshToken Of a refresh. */
+/** One exchange, with its grant checked as a manager checks it. @param refreshToken Of a refresh. */
 export async function exchanged(source: TokenSource, refreshToken?: string): Promise<Exchanged> {
   const reports: string[] = []
   const report = (kind: AnomalyKind, message: string) => void reports.push(`${kind}: ${message}`)

@@ -2,18 +2,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** `acted`: the server behind has answered, and its answer is replaced. */
+/** `acted`: the server behind it has responded, and its response is replaced. */
 export type FrontFault = { status: number; headers?: Record<string, string>; acted?: boolean } | 'lose the answer'
 
-/** A proxy between a manager and a token endpoint. It sees all calls, and makes faults. */
+/** A proxy between a manager and a token endpoint. It sees all requests, and injects faults. */
 export interface Front {
   readonly tokenEndpoint: string
-  /** The grant of each call and the status of its answer; 0: no answer. */
+  /** The grant of each request and the status of its response; 0: no response. */
   readonly calls: string[]
   /** The refresh token that was issued last. */
   readonly refreshToken: () => string | undefined
   failNext(fault: FrontFault): void
-  /** From now on nobody listens at the address. */
+  /** From now on there is no listener at the address. */
   goDown(): Promise<void>
   comeBack(): Promise<void>
   end(): Promise<void>

@@ -74,7 +74,7 @@ export async function startNodeOAuthServer(settings: RealServerSettings): Promis
     const asked = new OAuth2Server.Request({ method, headers: headers as Record<string, string>, query: {}, body })
     const response = new OAuth2Server.Response()
     await oauth.token(asked, response, options).catch((thrown: unknown) => {
-      // For a request that is no form, the server throws without setting an answer.
+      // For a request that is not a form, the server throws without a response.
       const { code, name, message } = thrown as OAuth2Server.OAuthError
       response.status = code
       response.body = { error: name, error_description: message }

@@ -12,7 +12,7 @@ interface Started {
 
 export interface OidcServer extends RealServer, Started {}
 
-/** Starts a file of this folder on a thread. @returns what tells it what to do, and what ends it */
+/** Starts a file of this folder on a thread. @returns functions that control it and end it */
 export function startThread(file: string, settings?: object) {
   // With stdout and stderr apart, the provider's warnings about production do not show.
   const worker = new Worker(join(__dirname, file), { workerData: settings, stdout: true, stderr: true })

@@ -3,7 +3,7 @@ import type { TokenGrant } from '../../../src/index.ts'
 export interface RealServerSettings {
   readonly clientId: string
   readonly clientSecret: string
-  /** Whether each use of a refresh token spends that token, and brings the next one. */
+  /** Whether each use of a refresh token spends that token, and returns the next one. */
   readonly rotates: boolean
   /** How long the server accepts a used refresh token again, ms. Default 0. */
   readonly graceMs?: number
@@ -11,13 +11,13 @@ export interface RealServerSettings {
   readonly refreshLifetimeS: number
 }
 
-/** An OAuth 2.0 server that others have written. */
+/** An OAuth 2.0 server by other authors. */
 export interface RealServer {
   readonly tokenEndpoint: string
-  /** A person logs in, and the application redeems the code. */
+  /** A user logs in, and the application redeems the code. */
   logIn(): Promise<TokenGrant & { refreshToken: string }>
   changeSecret(secret: string): Promise<void>
-  /** A person withdraws their consent. */
+  /** A user withdraws their consent. */
   revokeGrants(): Promise<void>
   moveClock(ms: number): Promise<void>
   end(): Promise<void>
