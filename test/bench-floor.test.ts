@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
 
-/** @returns What the script prints, as JSON. It runs outside of Jest, because the bench is not compiled. */
+/** @returns The output of the script, as JSON. It runs outside of Jest, because the bench is not compiled. */
 function told(script: string): unknown {
   return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', script]).toString())
 }
@@ -22,7 +22,7 @@ const PLAYED = `
   const statuses = [...cold, ...replayed].map(({ status }) => status)`
 
 describe('given the floor of the bench', () => {
-  it('when callers find no token and then a rejected one, then each time they share one renewal, and all are served', () => {
+  it('when callers find no token and then a rejected one, then each time they share one renewal, and all get a token', () => {
     const script = `${WORLD}
       const { get } = await create({ instance: checking(isGood), baseUrl: BASE_URL, obtain, lifetimeMs: 3_600_000 })
       ${PLAYED}

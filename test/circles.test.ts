@@ -8,7 +8,7 @@ const SOURCES = readdirSync('src', { recursive: true, encoding: 'utf8' })
 
 type Imports = Readonly<Record<string, readonly string[]>>
 
-/** What each file imports from this package, types too. */
+/** The imports of each file from this package, including types. */
 const IMPORTS: Imports = Object.fromEntries(
   SOURCES.map((file) => [
     file,
@@ -16,7 +16,7 @@ const IMPORTS: Imports = Object.fromEntries(
   ]),
 )
 
-/** What is left when files go, one after the other, that import none of those left, or that none of those imports. */
+/** What remains after repeatedly removing files that import no remaining file, or that no remaining file imports. */
 function circlesIn(imports: Imports, files = Object.keys(imports)): readonly string[] {
   const imported = new Set(files.flatMap((file) => imports[file]!))
   const left = files.filter((file) => imported.has(file) && imports[file]!.some((other) => files.includes(other)))
@@ -24,7 +24,7 @@ function circlesIn(imports: Imports, files = Object.keys(imports)): readonly str
 }
 
 describe('given the files of src, which tell one idea each', () => {
-  it('when imports are followed, then no file comes back to itself', () => {
+  it('when imports are followed, then there is no cycle', () => {
     expect(SOURCES.length).toBeGreaterThan(100)
     expect(circlesIn(IMPORTS)).toEqual([])
   })

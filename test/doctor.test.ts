@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => built.remove())
 
-/** Runs the program as its users do, and expects none of the secrets in what it prints. */
+/** Runs the program as its users do, and expects none of the secrets in its output. */
 async function doctor(args: string[], env: NodeJS.ProcessEnv, secrets: string[] = []) {
   const program = join(built.dir, 'node_modules', 'axios-evergreen', 'dist', 'doctor.js')
   const { code, printed } = await built.run([program, ...args], { ...NEVER, ...env })
@@ -49,7 +49,7 @@ describe('given a token service', () => {
   })
   afterAll(() => service.close())
 
-  it('when its client asks, then the doctor names Variant A, the lifetime and the clock, after one call', async () => {
+  it('when its client is used, then the doctor names Variant A, the lifetime and the clock, after one call', async () => {
     const before = service.count('obtain')
     const { code, printed } = await doctor(
       ['doctor', '--base-url', service.baseUrl, '--api', `${service.baseUrl}/wallet?q=1`],
@@ -73,7 +73,7 @@ describe('given a token service', () => {
     expect(service.count('obtain') - before).toBe(1)
   })
 
-  it('when its login asks, then the doctor names Variant B, rotation, signature and clock, after two calls', async () => {
+  it('when its login is used, then the doctor names Variant B, rotation, signature and clock, after two calls', async () => {
     const before = service.log.length
     const findings = await asJson(['--base-url', service.baseUrl], login())
     expect(findings).toMatchObject({
@@ -94,7 +94,7 @@ describe('given a token service', () => {
     expect(service.log.slice(before).map(({ kind }) => kind)).toEqual(['obtain', 'refresh'])
   })
 
-  it('when a refresh is rejected, then that is told, and the API is asked all the same', async () => {
+  it('when a refresh is rejected, then that is reported, and the API is called anyway', async () => {
     service.failNext('refresh', { status: 401 })
     const findings = await asJson(['--base-url', service.baseUrl, '--api', service.baseUrl], login())
     expect(findings).toMatchObject({
@@ -111,7 +111,7 @@ describe('given a token service', () => {
       (status) => [status, {}, 10, ['API_UNCLEAR']] as const,
     ),
   ] as const)(
-    'when the API answers %i, then what it says of the token is told (F251)',
+    'when the API responds with %i, then its words about the token are reported (F251)',
     async (status, api, exitCode, codes) => {
       service.failNext('resource', { status })
       const before = service.log.length
@@ -124,7 +124,7 @@ describe('given a token service', () => {
     },
   )
 
-  it('when the API returns 403, then it is said that this may concern the account or the token (F251)', async () => {
+  it('when the API returns 403, then the report says that this may concern the account or the token (F251)', async () => {
     service.failNext('resource', { status: 403 })
     const { code, printed } = await doctor(
       ['doctor', '--base-url', service.baseUrl, '--api', service.baseUrl],
@@ -145,7 +145,7 @@ describe('given a token service', () => {
     expect(printed).toContain('https')
   })
 
-  it('when no key makes the tag, then the doctor says that it is wrong', async () => {
+  it('when no key matches the tag, then the doctor says that the key is wrong', async () => {
     service.failNext('obtain', { corrupt: 'signature' })
     const findings = await asJson(['--base-url', service.baseUrl], login())
     expect(findings).toMatchObject({ exitCode: 7, signature: 'wrong', problems: [{ code: 'ERR_SIGNATURE' }] })
@@ -153,12 +153,12 @@ describe('given a token service', () => {
   })
 })
 
-describe('given a service that signs in another way', () => {
+describe('given a service that signs differently', () => {
   it.each([
     ['hex', false],
     ['base64', false],
     ['base64url', true],
-  ] as const)('when tags are %s, then key and encoding are told', async (encoding, isDigest) => {
+  ] as const)('when tags are %s, then key and encoding are reported', async (encoding, isDigest) => {
     const secret = LOGIN.EVERGREEN_LOGIN + SECRET
     const key = isDigest ? createHash('sha256').update(secret).digest() : secret
     const server = await serve((request, reply) => {
@@ -167,7 +167,7 @@ describe('given a service that signs in another way', () => {
         const time = `${now}${String(n).padStart(3, '0')}Z`
         return { time, sign: createHmac('sha256', key).update(`${time}refresh-1`).digest(encoding) }
       })
-      // Many tags are the same text in base64 and in base64url. This tag must tell the two apart.
+      // Many tags are the same text in base64 and in base64url. This tag must distinguish the two.
       const { time, sign } = signed.find((one) => encoding === 'hex' || /[-_+/]/.test(one.sign))!
       const attributes = objectText({
         access: '"issued-token"',
@@ -206,7 +206,7 @@ describe('given a service whose clock is off', () => {
   })
 })
 
-describe('given a service that sends what it should not', () => {
+describe('given a service with unexpected headers', () => {
   const NASTY = `1 (${SECRET})`
   it.each([
     ['Retry-After', NASTY],
@@ -226,7 +226,7 @@ describe('given a service that sends what it should not', () => {
     }
   })
 
-  it('when limits are told in digits and dates, then they are shown (F252)', async () => {
+  it('when limits are digits and dates, then they are shown (F252)', async () => {
     const date = 'Sun, 22 Nov 2026 10:00:00 GMT'
     const server = await serve((_, reply) =>
       reply.writeHead(429, { 'Retry-After': date, 'X-RateLimit-Limit-Minute': '15' }).end(),
@@ -237,7 +237,7 @@ describe('given a service that sends what it should not', () => {
 })
 
 describe('given a proxy in the environment', () => {
-  it('when nothing listens there, then the doctor names it and the variable (F225)', async () => {
+  it('when no proxy is listening there, then the doctor names it and the variable (F225)', async () => {
     const env = { ...CLIENT, HTTP_PROXY: `http://me:${SECRET}@127.0.0.1:1`, http_proxy: '', NO_PROXY: '', no_proxy: '' }
     const { code, printed } = await doctor(['doctor', '--base-url', 'http://localhost:3'], env)
     expect(code).toBe(3)
@@ -246,7 +246,7 @@ describe('given a proxy in the environment', () => {
   })
 })
 
-describe('given what is no such service (F372)', () => {
+describe('given a peer that is not such a service (F372)', () => {
   const answering = (status: number, body: string, headers: Record<string, string> = {}) =>
     serve((_, reply) => reply.writeHead(status, headers).end(body))
 
@@ -264,7 +264,7 @@ describe('given what is no such service (F372)', () => {
     ['a service that fails', 503, SECRET, {}, 3, /try again later/],
     ['garbage', 200, SECRET, {}, 6, /not JSON/],
   ] as const)(
-    'when it meets %s, then it says what it saw and what to do',
+    'when it finds %s, then the doctor says what it received and what to do',
     async (_, status, body, headers, code, line) => {
       const server = await answering(status, body, headers)
       const told = await doctor(['doctor', '--base-url', server.origin], LOGIN, ['issued-token'])
@@ -274,7 +274,7 @@ describe('given what is no such service (F372)', () => {
     },
   )
 
-  it('when nothing listens, then it says so', async () => {
+  it('when no server is listening, then it says so', async () => {
     const told = await doctor(['doctor', '--base-url', 'http://127.0.0.1:1'], CLIENT)
     expect(told).toEqual({ code: 3, printed: expect.stringMatching(/ECONNREFUSED[^]*There was no response/) })
   })
@@ -305,7 +305,7 @@ describe('given what is no such service (F372)', () => {
     })
   })
 
-  it('when its certificate has expired, then it says so, and not that nothing answered', async () => {
+  it('when its certificate has expired, then it says so, and does not claim that there was no response', async () => {
     const { key, cert } = selfSigned('localhost', [-3, -2])
     const server = createServer({ key, cert })
     const baseUrl = `https://localhost:${(await listening(server)).split(':')[1]}`
@@ -317,7 +317,7 @@ describe('given what is no such service (F372)', () => {
   })
 })
 
-describe('given a wrong call of the doctor', () => {
+describe('given an invalid call of the doctor', () => {
   const BASE = ['--base-url', 'https://payments.example.com/api']
   it.each([
     [['doctor', ...BASE, '--client-secret', SECRET], CLIENT, /Do not pass credentials as arguments/],
@@ -355,12 +355,12 @@ describe('given a wrong call of the doctor', () => {
     expect(await doctor(args, env)).toEqual({ code: 2, printed: expect.stringMatching(message) })
   })
 
-  it.each([[['--help']], [['doctor', '-h']]])('when help is wanted by %j, then it is printed', async (args) => {
+  it.each([[['--help']], [['doctor', '-h']]])('when help is requested with %j, then it is printed', async (args) => {
     expect(await doctor(args, {})).toEqual({ code: 0, printed: expect.stringContaining('--base-url URL') })
   })
 
   it.each([[['--version']], [['doctor', '-v']]])(
-    'when the version is wanted by %j, then it is printed',
+    'when the version is requested with %j, then it is printed',
     async (args) => {
       const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
       expect(await doctor(args, {})).toEqual({ code: 0, printed: `${version}\n` })
@@ -369,7 +369,7 @@ describe('given a wrong call of the doctor', () => {
 })
 
 describe('given the page of the doctor', () => {
-  it('when its options are read, then they are those of the program, and its help tells them', async () => {
+  it('when its options are read, then they are those of the program, and its help lists them', async () => {
     const page = readFileSync('docs/doctor.md', 'utf8')
     const told = Array.from(page.matchAll(/^- `(--[a-z-]+)/gm), ([, name]) => name)
     expect(told).toEqual(Object.keys(OPTIONS).map((name) => `--${name}`))

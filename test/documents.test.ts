@@ -55,7 +55,7 @@ const scriptOptions: ts.CompilerOptions = {
   types: ['node'],
 }
 
-/** @returns What is wrong with the types of these programs. */
+/** @returns The type errors of these programs. */
 function complaintsOf(
   programs: readonly CodeBlock[],
   options = typedOptions,
@@ -175,7 +175,7 @@ describe('given the code of all documents', () => {
   })
 })
 
-/** What scripts use but do not declare, as in the blocks of TypeScript. */
+/** What scripts use but do not declare, as in the TypeScript blocks. */
 const AMBIENT = `
 declare const tokens: import('axios-evergreen/login').LoginManager
 declare const api: import('axios').AxiosInstance
@@ -217,7 +217,7 @@ await once(sessions, 'listening')
 export const refreshUrl = 'http://127.0.0.1:' + sessions.address().port
 `
 
-/** A module that gives Node what a script finds in a page. */
+/** A module that gives Node the globals of a page. */
 const PAGE = `
 import { logIn } from './given.mjs'
 fakeIndexedDb()
@@ -241,10 +241,10 @@ function runnable(code: string): string {
   return `import { service } from './given.mjs'\n${prelude(code, { typed: false })}${outputText}\nconsole.log('ran')\nprocess.exit()\n`
 }
 
-describe('given the examples in the docstrings of what is public', () => {
+describe('given the examples in the docstrings of the public API', () => {
   const found = examples(typedOptions)
 
-  it('when they are looked for, then each function has one, which imports it from where it is', () => {
+  it('when they are looked for, then each function has one, which imports the function from its entry', () => {
     const lacking = found.filter(({ name, entry, code }) => !new RegExp(`\\b${name}\\b.* from '${entry}'`).test(code))
     expect(lacking).toEqual([])
     expect(found.length).toBeGreaterThan(20)
@@ -265,7 +265,7 @@ describe('given the examples in the docstrings of what is public', () => {
 
 describe('given the links of all documents', () => {
   it.each([...documents, 'SECURITY.md', 'CONTRIBUTING.md'])(
-    'when those of %s are followed, then they lead somewhere',
+    'when those of %s are followed, then their targets exist',
     (name) => {
       const text = readFileSync(name, 'utf8').replace(/^```.*?^```/gms, '')
       const links = [...text.matchAll(/\]\(([^)#\s]+)/g)].map((match) => match[1]!)

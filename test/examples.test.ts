@@ -5,7 +5,7 @@ import { type BuiltPackage, buildPackage } from './support/built-package.ts'
 import { describeRedis } from './support/redis-server.ts'
 
 let built: BuiltPackage
-/** These are no programs, and have large packages. */
+/** These are not programs, and have large packages. */
 const PAGES = /^examples.(pages|next)$/
 
 beforeAll(async () => {
@@ -56,7 +56,7 @@ describe('given an example', () => {
     ],
     ['testing', [/^# pass 3$/m, /^# fail 0$/m]],
     ['demo', [/held {3}every request succeeded/]],
-  ])('when %s is run, then it prints what it says, and ends well', async (name, lines) => {
+  ])('when %s is run, then it prints what it promises, and exits with 0', async (name, lines) => {
     const { code, printed } = await example(name)
     if (code !== 0) throw new Error(`It ended with ${code}:\n${printed}`)
     for (const line of lines) expect(printed).toMatch(line)
@@ -71,7 +71,7 @@ describe('given an example', () => {
     expect(next).toBeLessThanOrEqual(Date.now() + 60_000)
   })
 
-  it('when there is none of that name, then those that there are are listed', async () => {
+  it('when there is no example of that name, then the existing ones are listed', async () => {
     const { code, printed } = await example('fleets')
     expect([code, printed]).toEqual([1, expect.stringMatching(/There is no example 'fleets'[^]*\n {2}fleet\n/)])
   })
@@ -88,14 +88,14 @@ describe('given the example of a fleet', () => {
   })
 
   describeRedis('and a Redis server', () => {
-    it('when it is run, then those who share make fewer token requests, and no request fails', async () => {
+    it('when it is run, then processes that share make fewer token requests, and no request fails', async () => {
       const { code, printed } = await example('fleet', ['4'])
       const sums = printed.matchAll(/(\d+) token requests in ([\d.]+) s, [1-9]\d* requests served, 0 failed/g)
       const [alone, shared, ...others] = [...sums].map(
         ([, calls, seconds]) => [Number(calls), Number(seconds)] as const,
       )
       expect([code, others]).toEqual([0, []])
-      // Each for itself, eight processes make eight calls or more. Sharing, they make those of one: its tokens of 4 s are due after 1.6 s.
+      // On their own, eight processes make eight calls or more. Sharing, they make those of one: its tokens of 4 s are due after 1.6 s.
       expect(alone![0]).toBeGreaterThanOrEqual(8)
       expect(shared![0]).toBeLessThanOrEqual(2 + shared![1] / 1.6)
     })

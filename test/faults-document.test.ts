@@ -18,7 +18,7 @@ const open: readonly string[] =
     ?.match(/\b[FP]\d+\b/g) ?? []
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
 
-/** @returns The titles of tests, tables included: what `it`, `test`, `describe` and their variants are called with. */
+/** @returns The titles of tests, including tables: the first arguments of `it`, `test`, `describe` and their variants. */
 function titlesOf(file: string): string[] {
   const text = readFileSync(file, 'utf8')
   const call = /(?:\b(?:it|test|describe\w*)\b[^'"`]*?|\))\(\s*(['"`])((?:(?!\1).)*)\1/gs
@@ -26,7 +26,7 @@ function titlesOf(file: string): string[] {
 }
 
 describe('given docs/evidence/faults.md', () => {
-  it('then every row of the catalogue stands in it once, or among those that are still to be proved', () => {
+  it('then it has every row of the catalogue once, or lists it among those still to be proved', () => {
     const faults = Array.from({ length: 398 }, (_, n) => `F${n + 1}`)
     const figures = Array.from({ length: 23 }, (_, n) => `P${n + 1}`)
     const proved = rows.map(({ number }) => number)

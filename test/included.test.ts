@@ -12,13 +12,13 @@ const included = readdirSync('docs', { recursive: true, encoding: 'utf8' })
 
 describe('given a page that shows a file of an example', () => {
   it.each(included)(
-    'when $page is read, then $file is shown as it is (node scripts/show-files.mjs writes it)',
+    'when $page is read, then it shows $file unchanged (node scripts/show-files.mjs writes it)',
     ({ file, shown }) => {
       expect(shown).toBe(readFileSync(file, 'utf8'))
     },
   )
 
-  it('when the pages are read, then the worker that keeps the manager is shown, and has less than 80 lines with its page', () => {
+  it('when the pages are read, then they show the worker that keeps the manager, and it has less than 80 lines with its page', () => {
     const files = ['examples/pages/worker/worker.ts', 'examples/pages/worker/page.ts']
     expect(included.map(({ file }) => file)).toContain(files[0])
     const lines = files.flatMap((file) => readFileSync(file, 'utf8').trimEnd().split('\n'))

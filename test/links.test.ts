@@ -23,7 +23,7 @@ interface Link {
   readonly anchor: string
 }
 
-/** @returns Links to files of this project, pictures included. Nobody here can promise that other addresses work. */
+/** @returns Links to files of this project, including pictures. Other addresses cannot be checked here. */
 function linksOf(page: string, content = readFileSync(page, 'utf8')): Link[] {
   const text = content.replace(/^```.*?^```/gms, '')
   const folder = changesets.includes(page) ? '.' : dirname(page)
@@ -53,7 +53,7 @@ function anchorsOf(page: string): string[] {
 
 describe('given the links of the documents', () => {
   it.each([...pages, ...changesets])(
-    'when those of %s are followed, then each leads to a file, and to a heading where it names one',
+    'when those of %s are followed, then each leads to a file, and to an existing heading if it names one',
     (page) => {
       const dead = linksOf(page).filter(
         ({ target, anchor }) =>
@@ -63,7 +63,7 @@ describe('given the links of the documents', () => {
     },
   )
 
-  it('when the README names a page in its table, then the title of that page begins so', () => {
+  it('when the README names a page in its table, then the title of that page begins with that name', () => {
     const table = readFileSync('README.md', 'utf8')
       .match(/^\|.*$/gm)!
       .join('\n')
@@ -76,21 +76,21 @@ describe('given the links of the documents', () => {
     expect(links.filter(({ name, page }) => !title(page).startsWith(name))).toEqual([])
   })
 
-  it('when the changelog is made of the changesets, then each says what kind of change it is', () => {
+  it('when the changelog is made of the changesets, then each has its kind of change', () => {
     const odd = changesets.filter(
       (name) => !/^---\n'axios-evergreen': (major|minor|patch)\n---\n\n\S/.test(readFileSync(name, 'utf8')),
     )
     expect(odd).toEqual([])
   })
 
-  it('when the site is built, then all of them are in it, the README as its front page', () => {
+  it('when the site is built, then it contains all of them, with the README as its front page', () => {
     const { projectDocuments } = JSON.parse(readFileSync('typedoc.json', 'utf8')) as { projectDocuments: string[] }
-    // This one is in the site alone: it leads to a file of the site.
+    // This one exists only in the site: it leads to a file of the site.
     const ofSite = 'scripts/site/play.md'
     expect(['README.md', ...projectDocuments].sort()).toEqual([...pages, ofSite].sort())
   })
 
-  it('when the package is packed, then those of the README are absolute, and those of other pages lead to a file of the package or are absolute', () => {
+  it('when the package is packed, then links of the README are absolute, and those of other pages lead to a file of the package or are absolute', () => {
     const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' })
     const [{ files }] = JSON.parse(packed) as [{ files: { path: string }[] }]
     const inside = files.map(({ path }) => path)
@@ -104,7 +104,7 @@ describe('given the links of the documents', () => {
       .flatMap((name) => linksOf(name, withAbsoluteLinks({ name, text: readFileSync(name, 'utf8') }, goal)))
     expect(relative.filter(({ page }) => page === 'README.md')).toEqual([])
     expect(relative.filter(({ target }) => !isThere(target))).toEqual([])
-    // As `npm pack` packs them: a guide needs no repository, but for its pictures.
+    // As `npm pack` packs them: a guide needs no repository, except for its pictures.
     const guides = inside.filter((name) => /^docs\/.*\.md$/.test(name)).flatMap((name) => linksOf(name))
     expect(guides.filter(({ target }) => !isThere(target) && !/\.(svg|webp)$/.test(target))).toEqual([])
   })

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import ts from 'typescript'
 
-/** What is new, in which file it is written behind which text, and the files that must know it. */
+/** A new member, the file and the text behind which it is inserted, and the files that must handle it. */
 interface NewMember {
   readonly name: string
   readonly written: string
@@ -49,7 +49,7 @@ const NEW_MEMBERS: readonly NewMember[] = [
   ),
 ]
 
-/** @returns The sources in which all new members are written. The files themselves stay as they are. */
+/** @returns The sources with all new members. The files themselves stay unchanged. */
 function changedSources(): ReadonlyMap<string, string> {
   const changed = new Map<string, string>()
   for (const { file, behind, written } of NEW_MEMBERS) {
@@ -60,7 +60,7 @@ function changedSources(): ReadonlyMap<string, string> {
   return changed
 }
 
-/** @returns What the compiler says of the sources: the file, and the message. */
+/** @returns The compiler's errors in the sources: the file, and the message. */
 function complaints(sources: ReadonlyMap<string, string>): (readonly [string, string])[] {
   const { config } = ts.readConfigFile('tsconfig.json', (file) => ts.sys.readFile(file)) as { config: object }
   const { options } = ts.parseJsonConfigFileContent({ ...config, files: [] }, ts.sys, '.')
@@ -69,7 +69,7 @@ function complaints(sources: ReadonlyMap<string, string>): (readonly [string, st
   const roots = ['src/index.ts', 'src/fetch/index.ts', 'src/doctor/main.ts']
   const program = ts.createProgram(roots, { ...options, skipLibCheck: true }, host)
   return [...program.getSyntacticDiagnostics(), ...program.getSemanticDiagnostics()].map(({ file, messageText }) => {
-    // A switch that lacks a case has no name to tell.
+    // The compiler reports no name for a switch that lacks a case.
     const message = ts
       .flattenDiagnosticMessageText(messageText, ' ')
       .replace(/^Function lacks ending return/, 'new_outcome: $&')
@@ -77,7 +77,7 @@ function complaints(sources: ReadonlyMap<string, string>): (readonly [string, st
   })
 }
 
-it('given a new outcome, code, reason, anomaly, event or option, when the sources are compiled, then the compiler names all places that must know it', () => {
+it('given a new outcome, code, reason, anomaly, event or option, when the sources are compiled, then the compiler names all places that must handle it', () => {
   const told = complaints(changedSources())
   const placesOf = (name: string) => [
     ...new Set(told.flatMap(([file, message]) => (message.includes(name) ? file : []))),

@@ -27,7 +27,7 @@ afterEach(async () => {
   for (const end of ended.splice(0)) await end()
 })
 
-/** Runs the program as its users do, and expects no secret in what it prints. */
+/** Runs the program as its users do, and expects no secret in its output. */
 async function doctor(args: string[], env: NodeJS.ProcessEnv = CLIENT) {
   const program = join(built.dir, 'node_modules', 'axios-evergreen', 'dist', 'doctor.js')
   const { code, printed } = await built.run([program, 'doctor', ...args], { ...NEVER, ...env })
@@ -37,7 +37,7 @@ async function doctor(args: string[], env: NodeJS.ProcessEnv = CLIENT) {
 
 type Handler = (request: IncomingMessage, reply: ServerResponse, body: string) => void
 
-/** A server with metadata. `token` answers the token requests, `api` all else. */
+/** A server with metadata. `token` responds to token requests, `api` to all others. */
 async function server(token: Handler, metadata: object | Handler = {}, api: Handler = (_, reply) => reply.end('{}')) {
   const bodies: string[] = []
   const served = await serve((request, reply) => {
@@ -68,7 +68,7 @@ const answering =
 
 const granting = answering(200, GRANT)
 
-describe('F310: given an OAuth 2.0 server that others have written', () => {
+describe('F310: given an independent OAuth 2.0 server', () => {
   it('when it is oidc-provider, then the doctor finds its endpoints, the client and the lifetime', async () => {
     const provider = await startOidcServer({
       ...{ clientId: 'client-of-nobody', clientSecret: SECRET, rotates: true },
@@ -91,7 +91,7 @@ describe('F310: given an OAuth 2.0 server that others have written', () => {
     expect(wrong).toEqual({ code: 4, printed: expect.stringMatching(/invalid_client[^]*Compare the environment/) })
   })
 
-  it('when it is oauth2-mock-server, then so too', async () => {
+  it('when it is oauth2-mock-server, then it finds the same', async () => {
     const mock = spawn(process.execPath, [join(__dirname, 'oauth2/support/mock-server.mjs')])
     ended.push(() => mock.kill())
     const [line] = (await once(mock.stdout, 'data')) as [Buffer]
@@ -116,28 +116,28 @@ describe('F310: given an OAuth 2.0 server', () => {
       ? answering(401, { error: 'invalid_client' })(request, reply, body)
       : granting(request, reply, body)
 
-  it('when its metadata name the body alone, then the secret goes there at once', async () => {
+  it('when its metadata name only the body, then the secret is sent there at once', async () => {
     const { origin, bodies } = await server(post, { token_endpoint_auth_methods_supported: ['client_secret_post'] })
     const { code, printed } = await doctor(['--issuer', origin])
     expect({ code, printed }).toEqual({ code: 0, printed: expect.stringContaining("clientAuthentication: 'post'") })
     expect(bodies).toHaveLength(1)
   })
 
-  it('when it rejects the header and has no metadata, then the body is tried, and the report says what to give', async () => {
+  it('when it rejects the header and has no metadata, then the body is tried, and the report says which option to set', async () => {
     const { origin, bodies } = await server(post)
     const { code, printed } = await doctor(['--token-endpoint', `${origin}/token`])
     expect({ code, printed }).toEqual({ code: 0, printed: expect.stringContaining("clientAuthentication: 'post'") })
     expect(bodies).toHaveLength(2)
   })
 
-  it('when it rejects the secret in the header and in the body, then neither is advised', async () => {
+  it('when it rejects the secret in the header and in the body, then neither is recommended', async () => {
     const { origin, bodies } = await server(answering(401, { error: 'invalid_client' }))
     const { code, printed } = await doctor(['--token-endpoint', `${origin}/token`])
     expect([code, printed]).toEqual([4, expect.not.stringContaining("clientAuthentication: 'post'")])
     expect(bodies).toHaveLength(2)
   })
 
-  it('when it gives a refresh token and offers DPoP, then both are told', async () => {
+  it('when it returns a refresh token and offers DPoP, then both are reported', async () => {
     const answer = { ...GRANT, refresh_token: 'refresh-of-nobody' }
     const { origin } = await server(answering(200, answer, { 'DPoP-Nonce': 'n' }), {
       dpop_signing_alg_values_supported: ['ES256'],
@@ -148,7 +148,7 @@ describe('F310: given an OAuth 2.0 server', () => {
     expect(printed).toMatch(/^DPoP +the server sends a nonce for proofs$/m)
   })
 
-  it('when the API rejects the token, then its challenge is told in known words', async () => {
+  it('when the API rejects the token, then the known parts of its challenge are reported', async () => {
     const challenge = `Bearer realm="${TOKEN}", error="insufficient_scope", scope="orders:write"`
     const { origin } = await server(granting, {}, answering(401, '', { 'WWW-Authenticate': challenge }))
     const { code, printed } = await doctor(['--issuer', origin, '--api', `${origin}/orders`])
@@ -168,7 +168,7 @@ const node = nodeWithSqlite()
       )
     })
   const PROGRAM = join('node_modules', 'axios-evergreen', 'dist', 'doctor.js')
-  /** Stores a login, as a program of the user does. */
+  /** Stores a login, as a user's program does. */
   const adopt = (tokenEndpoint: string, file: string, accessLifetimeMs: number) =>
     run([
       ...RUN,
@@ -184,7 +184,7 @@ const node = nodeWithSqlite()
   it.each([
     ['lives', 3_600_000, 0],
     ['has ended', 0, 1],
-  ])('when its access token %s, then the API takes a token (%i ms left, %i refreshes)', async (_, livesMs, calls) => {
+  ])('when its access token %s, then the API accepts a token (%i ms left, %i refreshes)', async (_, livesMs, calls) => {
     const { origin, bodies } = await server(answering(200, { ...GRANT, refresh_token: 'refresh-of-nobody-2' }))
     const [tokenEndpoint, file] = [`${origin}/token`, `login-${calls}.db`]
     expect(await adopt(tokenEndpoint, file, livesMs)).toEqual({ code: 0, printed: '' })
@@ -202,7 +202,7 @@ const node = nodeWithSqlite()
   it.each([
     ['no new tokens', `WHEN NEW.value LIKE '%${TOKEN}%'`, 1],
     ['nothing', '', 0],
-  ])('when the disk takes %s, then that is a problem of the store', async (_, refused, calls) => {
+  ])('when the disk accepts %s, then that is reported as a problem of the store', async (_, refused, calls) => {
     const { origin, bodies } = await server(answering(200, { ...GRANT, refresh_token: 'refresh-of-nobody-2' }))
     const [tokenEndpoint, file] = [`${origin}/token`, `full-${calls}.db`]
     await adopt(tokenEndpoint, file, 0)
@@ -218,7 +218,7 @@ const node = nodeWithSqlite()
     expect(bodies).toHaveLength(calls)
   })
 
-  it('when nobody has logged in, then it says so, with an exit code of its own', async () => {
+  it('when no user has logged in, then it says so, with a separate exit code', async () => {
     const { origin, bodies } = await server(granting)
     const args = ['--token-endpoint', `${origin}/token`, '--grant', 'login', '--file', 'none.db']
     expect(await run([PROGRAM, 'doctor', ...args])).toMatchObject({ code: 12 })
@@ -251,16 +251,16 @@ const BROKEN: [name: string, token: Handler, metadata: object | Handler, code: n
   ['the payment service', answering(200, grantText()), {}, 6, /^speaks +Variant A/m],
 ]
 
-describe('F310, F372: given a peer that is broken', () => {
+describe('F310, F372: given a broken peer', () => {
   it.each(BROKEN)(
-    'when it has %s, then the doctor says what it saw and what to do',
+    'when it has %s, then the doctor says what it received and what to do',
     async (_, token, metadata, code, line) => {
       const { origin } = await server(token, metadata)
       expect(await doctor(['--issuer', origin])).toEqual({ code, printed: expect.stringMatching(line) })
     },
   )
 
-  it('when nothing listens, then it says so', async () =>
+  it('when no server is listening, then it says so', async () =>
     expect(await doctor(['--token-endpoint', 'http://127.0.0.1:1/token'])).toEqual({
       code: 3,
       printed: expect.stringMatching(/ECONNREFUSED[^]*There was no response/),
@@ -286,7 +286,7 @@ describe('F310, F372: given a peer that is broken', () => {
 })
 
 describe('F311: given the doctor of the payment service', () => {
-  it('when a web page answers a login, then it says so, and nothing about signatures', async () => {
+  it('when the response to a login is a web page, then it says so, and nothing about signatures', async () => {
     const { origin } = await serve((request, reply) => html(request, reply, ''))
     const { code, printed } = await doctor(['--base-url', origin], { EVERGREEN_LOGIN: 'a', EVERGREEN_PASSWORD: SECRET })
     expect({ code, printed }).toEqual({ code: 6, printed: expect.stringContaining('The response is a web page') })
@@ -294,7 +294,7 @@ describe('F311: given the doctor of the payment service', () => {
   })
 })
 
-describe('F310: given a wrong call of the doctor', () => {
+describe('F310: given an invalid call of the doctor', () => {
   const AT = ['--issuer', 'https://id.example.com']
   it.each([
     [[...AT, '--parameter', `client_secret=${SECRET}`], CLIENT, /Do not pass credentials as arguments/],

@@ -18,8 +18,8 @@ const metrics = Array.from(
 )
 const alerts = Array.from(rules.matchAll(/- alert: (\w+)/g), ([, name]) => name!)
 
-describe('given what watches a manager in production', () => {
-  it('when the metrics of the page are read, then they are those that there are', () => {
+describe('given the monitoring of a manager in production', () => {
+  it('when the metrics of the page are read, then they are those of the package', () => {
     const told = Array.from(page.matchAll(/^- `(evergreen\.[a-z.]+)` \(/gm), ([, name]) => name)
     expect(told.sort()).toEqual([...metrics].sort())
   })
@@ -61,15 +61,15 @@ const isThere = isPromtoolThere()
 
   const inPrometheus = (expr: string) => expr.replaceAll('$__rate_interval', '5m').replace(/\$(job|account)/g, '.*')
 
-  it('when it checks the alerts, then they can be loaded', () => {
+  it('when promtool checks the alerts, then they can be loaded', () => {
     expect(promtool('check', 'rules', 'docs/operations/alerts.yml')).toMatchObject({ status: 0 })
   })
 
-  it('when it plays a good hour and a bad one, then the alerts fire in the bad one only: for a theft, not for a new password (F306)', () => {
+  it('when promtool plays a good hour and a bad one, then the alerts fire only in the bad one: for a theft, not for a new password (F306)', () => {
     expect(promtool('test', 'rules', 'test/operations/alerts.test.yml')).toMatchObject({ status: 0 })
   })
 
-  it('when a counter is born, then the dashboard counts from zero', () => {
+  it('when a counter appears, then the dashboard counts from zero', () => {
     const born = {
       series: 'evergreen_suspicions_total{job="payments",evergreen_account="bakery"}',
       values: '_x3 1x6 2x9',
@@ -86,7 +86,7 @@ const isThere = isPromtoolThere()
     expect(promtool('test', 'rules', file)).toMatchObject({ status: 0 })
   })
 
-  it('when it reads the expressions of the dashboard, then it understands them', () => {
+  it('when promtool reads the expressions of the dashboard, then it can parse them', () => {
     const asRules = expressions.map(({ expr }, n) => ({
       record: `panel:${n}`,
       expr: inPrometheus(expr),

@@ -1,4 +1,4 @@
-/** What the pages promise of themselves. Their code and their tables: documents.test.ts. */
+/** What the pages promise about themselves. Their code and their tables: documents.test.ts. */
 import { describe, expect, it } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -26,11 +26,11 @@ const VARIABLES = [
 ]
 
 describe('given the commands of all documents', () => {
-  it.each(commands())('when those of $name are read by a shell, then it understands them', ({ code }) => {
+  it.each(commands())('when a shell reads those of $name, then it can parse them', ({ code }) => {
     expect(spawnSync('sh', ['-n'], { input: code, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' })
   })
 
-  it('when they name a script of npm, then there is one', () => {
+  it('when they name an npm script, then it exists', () => {
     const told = [...documents, 'CONTRIBUTING.md'].flatMap((name) =>
       Array.from(readFileSync(name, 'utf8').matchAll(/npm run ([\w:]+)/g), ([, script]) => script!),
     )
@@ -39,7 +39,7 @@ describe('given the commands of all documents', () => {
 
   const pages = [...documents, 'CONTRIBUTING.md', 'SECURITY.md'].map((name) => readFileSync(name, 'utf8')).join('\n')
 
-  it('when they name an example, then npm run example knows it', () => {
+  it('when they name an example, then npm run example has it', () => {
     const told = Array.from(pages.matchAll(/npm run example ([\w-]+)/g), ([, name]) => name!)
     const { stderr } = spawnSync(process.execPath, ['scripts/example.mjs'], { encoding: 'utf8' })
     const known = Array.from(stderr.matchAll(/^ {2}(\S+)$/gm), ([, name]) => name!)
@@ -61,32 +61,32 @@ describe('given the commands of all documents', () => {
 })
 
 describe('given the README', () => {
-  it('when its commands are read, then they are the two that the package has', () => {
+  it('when its commands are read, then they are the two of the package', () => {
     expect(fences('sh', readme)).toEqual(['npm ci && npm run demo\nnpm ci && npm test\n'])
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['demo', 'test']))
   })
 
-  it('when a stranger reads it, then no word needs the glossary', () => {
+  it('when a stranger reads it, then no term needs the glossary', () => {
     expect(readme).not.toContain('glossary')
   })
 })
 
-describe('given the sizes that pages tell', () => {
+describe('given the sizes on the pages', () => {
   const rows = JSON.parse(readFileSync('.size-limit.json', 'utf8')) as { name: string; limit: string }[]
 
   it.each([
     ['README.md', ['Variant A']],
     ['CHANGELOG.md', ['Variant A', 'a single-page application', 'a page whose manager lives in a worker']],
     ['docs/browser.md', ['a single-page application']],
-  ])('when %s is read, then it tells the limits that npm run check:size holds', (page, names) => {
+  ])('when %s is read, then it has the limits that npm run check:size enforces', (page, names) => {
     const told = Array.from(readFileSync(page, 'utf8').matchAll(/[\d.]+ KiB/g), ([size]) => size)
     expect(told).toEqual(names.map((name) => rows.find((row) => row.name === name)?.limit))
   })
 })
 
-describe('given sentences that a reader acts on (F389)', () => {
+describe('given sentences on which readers act (F389)', () => {
   it.each(['README.md', 'docs/renewal.md'])(
-    'F389: when %s tells the pauses, then Retry-After has its limit',
+    'F389: when %s names the pauses, then Retry-After has its limit',
     (page) => {
       const sentences = readFileSync(page, 'utf8').split(/(?<=\.)\s/)
       const told = sentences.filter((sentence) => sentence.includes('Retry-After') && /pause|cool-down/i.test(sentence))
@@ -96,7 +96,7 @@ describe('given sentences that a reader acts on (F389)', () => {
     },
   )
 
-  it('F389: when a page gives a login an account, then the token command of the doctor names it', () => {
+  it('F389: when a page gives a login an account, then it names the token command of the doctor', () => {
     const [, account] = /account: '(\w+)'/.exec(readFileSync('docs/one-machine.md', 'utf8'))!
     const [, given] = /axios-evergreen token .*--account (\w+)/.exec(readFileSync('docs/doctor.md', 'utf8'))!
     expect(given).toBe(account)
@@ -106,7 +106,7 @@ describe('given sentences that a reader acts on (F389)', () => {
 describe('given the scorecard', () => {
   const page = readFileSync('docs/evidence/scorecard.md', 'utf8')
 
-  it('when it is read, then it says what was measured', () => {
+  it('when it is read, then it has the measured values', () => {
     const { scenarios } = JSON.parse(readFileSync('bench/results.json', 'utf8')) as Results
     const measured = Object.values(scenarios.scorecard.results.rows).map((row) =>
       Object.values(row).map(({ right }) => (right ? '✓' : '✗')),
@@ -124,7 +124,7 @@ describe('given a login in the code of a page or of an example', () => {
       .map((name) => ({ name, code: readFileSync(`examples/${name}`, 'utf8') })),
   ].filter(({ code }) => code.includes("grant: 'login'") && !/\bfake\b/.test(code))
 
-  it.each(programs)('F283: when $name logs out, then it knows an address to revoke at', ({ code }) => {
+  it.each(programs)('F283: when $name logs out, then it has an address for revocation', ({ code }) => {
     expect(code).toMatch(/\b(revocationEndpoint|issuer)\b/)
   })
 
@@ -134,9 +134,9 @@ describe('given a login in the code of a page or of an example', () => {
 })
 
 describe('given a secret in the code of a page', () => {
-  // The page of the wire signs an example by hand, with a password that everybody may know.
+  // The wire page signs an example by hand, with a password that is public.
   it.each(documents.filter((name) => !name.endsWith('token-service.md')))(
-    'when %s is read, then it comes from the environment, by the one name that all pages use',
+    'when %s is read, then it comes from the environment, under the name that all pages use',
     (name) => {
       const text = readFileSync(name, 'utf8').replace(/^-.*$/gm, '')
       expect(text.match(/\b(clientSecret|password): '.*/g)).toBeNull()
@@ -144,7 +144,7 @@ describe('given a secret in the code of a page', () => {
       const taken = Array.from(text.matchAll(/const \{ (.*) \} = process\.env/g), ([, names = '']) =>
         names.replace(/ = ''/g, '').split(', '),
       ).flat()
-      // An address is no secret.
+      // An address is not a secret.
       const secrets = [...read, ...taken].filter((variable) => !/_(URL|ENDPOINT)\b/.test(variable))
       expect(VARIABLES).toEqual(expect.arrayContaining(secrets))
     },
@@ -167,7 +167,7 @@ describe('given the commands of all pages', () => {
     expect(shown.filter((line) => SECRET_ARGUMENT.test(line))).toEqual([])
   })
 
-  it('when a command hands a secret over, then that is noticed', () => {
+  it('when a command contains a secret, then the check finds it', () => {
     for (const line of [
       'curl -u "$ID:$CLIENT_SECRET"',
       'curl -H "Authorization: Bearer $T"',

@@ -15,7 +15,7 @@ describe('given the pictures of the documents', () => {
     }
   })
 
-  it('when they are not seen, then a text stands for each, and a caption below', () => {
+  it('when they are not visible, then each has an alternative text, and a caption below', () => {
     const shown = pages.flatMap((page) => {
       const blocks = readFileSync(`docs/${page}`, 'utf8').split('\n\n')
       return blocks.flatMap((block, n) => {

@@ -28,7 +28,7 @@ describe('given the workflow that releases', () => {
     expect(publish).not.toMatch(/checkout|npm (ci|install)|npx/)
   })
 
-  it('when its second job is read, then it builds again, with no package but those of the build, and compares (F254)', () => {
+  it('when its second job is read, then it builds again, with only the packages of the build, and compares (F254)', () => {
     const [build, check, ...more] = runs(jobs[1]!)
     expect([build, check, more]).toEqual([
       expect.stringMatching(/ node scripts\/release\/rebuild\.mjs --to rebuilt$/),
@@ -38,7 +38,7 @@ describe('given the workflow that releases', () => {
     expect(jobs[1]).not.toMatch(/npm (ci|install|test)|npx/)
   })
 
-  it('when its first job is read, then it asks whether the commit is ready before it installs anything (F254)', () => {
+  it('when its first job is read, then it checks whether the commit is ready before it installs anything (F254)', () => {
     expect(runs(jobs[0]!)[0]).toBe('node scripts/release/ready.mjs "$GITHUB_REF_NAME"')
   })
 
@@ -58,7 +58,7 @@ describe('given a commit with a tag', () => {
     ['v0.3.0', { version: '0.3.0' }, [], [/no repository/, /no homepage/, /no bugs/]],
     ['v0.3.0', manifest, ['oauth2.md', 'web.md'], [/2 changes wait/]],
   ])(
-    'when the tag is %s, with %j and the changes %j, then it is said what is missing (F254)',
+    'when the tag is %s, with %j and the changes %j, then the error says what is missing (F254)',
     (tag, given, changes, said) => {
       const missing = missingFor(tag, given, ['README.md', 'config.json', ...changes])
       expect(missing).toEqual(said.map((pattern) => expect.stringMatching(pattern)))

@@ -36,7 +36,7 @@ function tokenOn(program: string, args: string[]): Promise<Ended> {
   )
 }
 
-/** A module of the user. */
+/** A user's module. */
 function configFile(name: string, text: string): string {
   const file = resolve(built.dir, name)
   writeFileSync(file, text)
@@ -59,8 +59,8 @@ describe('given the command token', () => {
   })
 
   ;(node ? describe : describe.skip)('given a file of SQLite', () => {
-    it('when nobody has logged in, then one sentence says so and what a user can do, and the exit code is its own', async () => {
-      writeFileSync(resolve(built.dir, 'login.db'), '') // SQLite takes an empty file for a new one
+    it('when no user has logged in, then one sentence says so and what to do, with a separate exit code', async () => {
+      writeFileSync(resolve(built.dir, 'login.db'), '') // SQLite treats an empty file as a new one
       const { code, stdout, stderr } = await token(...stored())
       expect({ code, stdout }).toEqual({ code: EXIT.loginRequired, stdout: '' })
       expect(stderr).toMatch(
@@ -68,14 +68,14 @@ describe('given the command token', () => {
       )
     })
 
-    it('when there is no such file, then one sentence says so, and no file is made', async () => {
+    it('when there is no such file, then one sentence says so, and no file is created', async () => {
       const file = resolve(built.dir, 'mistyped.db')
       const ended = await token(...stored().map((given) => given.replace('login.db', 'mistyped.db')))
       expect(ended).toMatchObject({ code: EXIT.loginRequired, stdout: '', stderr: expect.stringContaining(file) })
       expect(existsSync(file)).toBe(false)
     })
 
-    it('when the stored access token has ended, then a refreshed one is printed, and nothing else', async () => {
+    it('when the stored access token has expired, then only a refreshed one is printed', async () => {
       const adopts = configFile(
         'adopts.mjs',
         `import { createTokenManager } from 'axios-evergreen'
@@ -117,7 +117,7 @@ describe('given the command token', () => {
     expect(stderr).not.toContain('SQLite')
   })
 
-  describe('given arguments that cannot be used', () => {
+  describe('given invalid arguments', () => {
     it.each([
       [['--file', 'login.db'], /^Give --file, --issuer and --client-id, or --config/],
       [['--config', 'none-exported.mjs', 'hidden-value'], /^There is an argument without an option/],
@@ -155,7 +155,7 @@ describe('given the command token', () => {
     })
   })
 
-  it('given the usage of the program, then it tells all options', () => {
+  it('given the usage of the program, then it lists all options', () => {
     expect(Object.keys(TOKEN_OPTIONS).filter((name) => !TOKEN_USAGE.includes(`--${name}`))).toEqual([])
   })
 })

@@ -53,7 +53,7 @@ const browser = axios.create({ validateStatus: null, proxy: false })
 const cookieIn = (headers: Record<string, unknown>) => String((headers['set-cookie'] as string[])[0])
 
 describe('given the BFF of the guide, on two servers with one store', () => {
-  it('when a user logs in at one, then both serve the user, with one refresh for all requests, until the user logs out at the other', async () => {
+  it('when a user logs in at one, then both know the user, with one refresh for all requests, until the user logs out at the other', async () => {
     const { service, origins } = await startServers()
     const [one, two] = origins as [string, string]
     const { headers } = await browser.get(`${one}/callback`)
@@ -70,7 +70,7 @@ describe('given the BFF of the guide, on two servers with one store', () => {
     expect((await browser.get(`${one}/`, cookie)).status).toBe(401)
   })
 
-  it('when there is no session, or one that somebody made up, then the answer is 401, and the service hears nothing', async () => {
+  it('when there is no session, or a forged one, then the response is 401, and the service is not called', async () => {
     const { service, origins } = await startServers()
     for (const session of ['', 'x', 'a'.repeat(43)]) {
       const { status } = await browser.get(`${origins[0]}/`, { headers: { Cookie: `session=${session}` } })
@@ -79,7 +79,7 @@ describe('given the BFF of the guide, on two servers with one store', () => {
     expect(service.log).toEqual([])
   })
 
-  it('when the store cannot keep a login, then there is no cookie', async () => {
+  it('when the store cannot save a login, then no cookie is set', async () => {
     const { register, origins } = await startServers()
     register.replace = () => Promise.reject(new Error('down'))
     const { status, headers } = await browser.get(`${origins[0]}/callback`)

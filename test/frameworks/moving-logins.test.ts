@@ -23,8 +23,8 @@ const exported: { carryOver?: (session: Session, tokens: LoginManager) => Promis
 new Function('exports', outputText)(exported)
 const carryOver = exported.carryOver!
 
-describe('given sessions of older code, and the guide for users who are logged in now', () => {
-  it('when ten requests of each carry its refresh token over, at once and later, on three servers, then no login is lost, with one refresh each', async () => {
+describe('given sessions of older code, and the guide for users who are already logged in', () => {
+  it('when ten requests of each migrate its refresh token, at once and later, on three servers, then no login is lost, with one refresh each', async () => {
     service = await startTokenService()
     const register = new MemoryRegister()
     const encryptionKeys = [{ id: 'k', key: randomBytes(32) }]

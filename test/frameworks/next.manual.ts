@@ -17,7 +17,7 @@ let redis: RedisServer
 let env: NodeJS.ProcessEnv
 const servers: { readonly process: ChildProcess; readonly origin: string }[] = []
 
-/** The form with a refresh token, on two servers, and that with a session, on a third one. */
+/** The form with a refresh token, on two servers, and the form with a session, on a third one. */
 const SESSION = 2
 
 async function startServer(more = {}): Promise<void> {
@@ -57,9 +57,9 @@ class Browser {
 const logIn = (browser: Browser, server: number, name: string, password = 'secret') =>
   browser.post(server, '/login', { name, password })
 
-describe('given two servers of Next.js that share a store', () => {
+describe('given two Next.js servers that share a store', () => {
   beforeAll(async () => {
-    // Beside the framework, as in a project of a user.
+    // Next to the framework, as in a user's project.
     for (const name of ['package.json', 'dist'])
       await cp(name, join(EXAMPLE, 'node_modules', 'axios-evergreen', name), { recursive: true })
     people = await startPeople('.')
@@ -95,7 +95,7 @@ describe('given two servers of Next.js that share a store', () => {
     bob = new Browser()
   })
 
-  it('when nobody has logged in, or the password is wrong, then there is a form', async () => {
+  it('when no user has logged in, or the password is wrong, then there is a form', async () => {
     expect([await ada!.look(0), await logIn(ada!, 0, 'ada', 'wrong'), await ada!.look(0)]).toEqual([
       'a form',
       401,
@@ -118,7 +118,7 @@ describe('given two servers of Next.js that share a store', () => {
     expect(people.refreshes - before).toBe(1)
   })
 
-  it('when a user logs out at one server, then the other one shows a form, even to the old cookie', async () => {
+  it('when a user logs out at one server, then the other one shows a form, even with the old cookie', async () => {
     await logIn(ada!, 0, 'ada')
     expect(await ada!.look(1)).toBe('ada')
     const { cookie } = ada!
@@ -127,7 +127,7 @@ describe('given two servers of Next.js that share a store', () => {
     expect(await ada!.look(1)).toBe('a form')
   })
 
-  it('when another user logs in with the same browser, then nothing of the first one is shown', async () => {
+  it('when another user logs in with the same browser, then nothing of the first user is shown', async () => {
     await logIn(ada!, 0, 'ada')
     await logIn(ada!, 1, 'bob')
     expect([await ada!.look(0), await ada!.look(1)]).toEqual(['bob', 'bob'])
@@ -151,7 +151,7 @@ describe('given two servers of Next.js that share a store', () => {
       expect([await ada!.look(SESSION), await bob!.look(SESSION)]).toEqual(['a form', 'a form'])
     })
 
-    it('when the API rejects the token and many pages are rendered at once, then all have their data, after one token of the session', async () => {
+    it('when the API rejects the token and many pages are rendered at once, then all have their data, after one new token of the session', async () => {
       await begin(ada!, 'ada')
       await ada!.look(SESSION)
       people.revokeAccess()

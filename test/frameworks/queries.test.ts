@@ -12,7 +12,7 @@ let tokens: LoginManager
 let api: AxiosInstance
 /** How many requests the library has made. */
 let asked: number
-/** How many tokens came after the login. */
+/** The number of tokens after the login. */
 let renewals: () => number
 let logIn: (subject?: string) => Promise<void>
 
@@ -47,20 +47,20 @@ const FORMS = {
     }
   },
 }
-/** The answers of the API. */
+/** The responses of the API. */
 const answers = () => service.log.filter(({ kind }) => kind === 'resource').map(({ status }) => status)
 
 interface Library {
-  /** Asks for `/me` as a component would. @returns The path of the answer; what failed. */
+  /** Requests `/me` as a component would. @returns The path in the response, or the failure. */
   ask(): Promise<unknown>
-  /** How many answers the cache holds. */
+  /** The number of responses in the cache. */
   readonly cached: number
   end(): void
 }
 
 function tanstack(): Library {
   const client = queryClientOf(tokens)
-  // The pauses between attempts are the library's own affair.
+  // The pauses between attempts belong to the library.
   client.setDefaultOptions({ queries: { ...client.getDefaultOptions().queries, retryDelay: 0 } })
   const queryFn = async () => (await api.get<{ path: string }>('/me')).data.path
   return {
@@ -112,35 +112,35 @@ describe.each(cases)('given $name on an attached instance, with $form', ({ libra
     await service.close()
   })
 
-  it('when the API rejects the token once, then the attachment sends the request again, and the library asks once', async () => {
+  it('when the API rejects the token once, then the attachment replays the request, and the library sees one request', async () => {
     await logIn()
     service.revokeAccessTokens()
     expect(await queries.ask()).toBe('/me')
     expect([answers(), renewals(), asked]).toEqual([[401, 200], 1, 1])
   })
 
-  it('when the API rejects each token, then the library does not ask again', async () => {
+  it('when the API rejects each token, then the library does not retry', async () => {
     await logIn()
     service.failNext('resource', { status: 401 }, 9)
     await queries.ask()
     expect([answers(), renewals(), asked]).toEqual([[401, 401], 1, 1])
   })
 
-  it('when a login is required, then nobody asks again', async () => {
-    // As the page does when it loads. What is asked before is cancelled: a login that is required empties the cache.
+  it('when a login is required, then the library does not retry', async () => {
+    // As the page does when it loads. Earlier queries are cancelled, because a required login empties the cache.
     await tokens.getAccessToken().catch(() => undefined)
     expect(await queries.ask()).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
     expect([asked, answers(), renewals()]).toEqual([1, [], 0])
   })
 
-  it('when the API fails, then the library asks three times in all', async () => {
+  it('when the API fails, then the library makes three attempts in total', async () => {
     await logIn()
     service.failNext('resource', { status: 503 }, 9)
     await queries.ask()
     expect(answers()).toEqual([503, 503, 503])
   })
 
-  it('when the API returns 404, then the library does not ask again', async () => {
+  it('when the API returns 404, then the library does not retry', async () => {
     await logIn()
     service.failNext('resource', { status: 404 }, 9)
     await queries.ask()

@@ -31,7 +31,7 @@ describe('given the dots of a minute', () => {
         [3, 'renewalFailed'],
       ],
     ],
-  ])('when they are told in words, then they are %s', (words, dots) => {
+  ])('when they are summarized, then the text is %s', (words, dots) => {
     expect(countsOf(dots)).toBe(words)
   })
 })
@@ -57,25 +57,25 @@ describe('given an event', () => {
     ['retry', {}, 'retry'],
     ['renewalFailed', {}, 'renewalFailed'],
     ['anomaly', {}, undefined],
-  ] as const)('when it is %s %j, then the token request is %s', (name, event, kind) => {
+  ] as const)('when it is %s %j, then the token request is shown as %s', (name, event, kind) => {
     expect(kindOfEvent(name, event)).toBe(kind)
   })
 })
 
 describe('given the dots of a tab', () => {
-  it('when more come than an axis holds, then the oldest go, and the numbers of the others stay', () => {
+  it('when there are more than an axis holds, then the oldest are removed, and the numbers of the others stay', () => {
     const { from, dots } = courseOf(...Array.from({ length: 302 }, (_, n) => n))
     expect([from, dots.length, dots[0], dots.at(-1)]).toEqual([2, 300, answeredAt(2), answeredAt(301)])
   })
 
-  it('when some have left the axis, then the numbers of the others stay; when none has, nothing is made', () => {
+  it('when some have left the axis, then the numbers of the others stay; when none has, nothing is rendered', () => {
     const course = courseOf(10, 20, 30)
     expect(without(course, 10)).toBe(course)
     expect(without(course, 11)).toEqual({ from: 1, dots: [answeredAt(20), answeredAt(30)] })
     expect(without(course, 31)).toEqual({ from: 3, dots: [] })
   })
 
-  it('when they are told, then they are read as they were; when a tab goes, then without any', () => {
+  it('when they are sent to another tab, then they are read unchanged; when a tab leaves, then its message has none', () => {
     const course = courseOf(1, 2)
     expect(readMessage({ tab: 'a', course })).toEqual({ tab: 'a', course })
     expect(readMessage({ tab: 'a' })).toEqual({ tab: 'a' })

@@ -6,12 +6,12 @@ import { TokenError } from '../../src/index.ts'
 const counts = { obtains: 1, refreshes: 1, adoptions: 2, failures: 0, suspicions: 1 }
 
 describe('given the status of a manager (F247)', () => {
-  it('when there is one of a kind, then the count reads right', () => {
+  it('when a count is one, then its text is singular', () => {
     const { counts: text } = headOf({ phase: 'empty', renewing: false, counts }, undefined, 0)
     expect(text).toBe('1 obtain · 1 refresh · 2 adoptions · 0 failures · 1 suspicion')
   })
 
-  it('when a login is required, then it looks like one, although an access token has not ended', () => {
+  it('when a login is required, then the status says so, although an access token is still valid', () => {
     const status = { phase: 'fresh', renewing: false, accessExpiresAt: 30_000, counts, lastError: 'ERR_LOGIN_REQUIRED' }
     const head = headOf(
       { ...status, login: 'required', loginReason: 'refused' } as never,
@@ -38,7 +38,7 @@ describe('given an event (F247)', () => {
       { nextAttemptAt: Infinity, error: new TokenError('ERR_LOGIN_REQUIRED', 'A login is required') },
       'renewal failed: no next attempt, ERR_LOGIN_REQUIRED: A login is required',
     ],
-  ] as const)('when it is %s %j, then it is told in words', (name, event, line) => {
+  ] as const)('when it is %s %j, then its text is right', (name, event, line) => {
     expect(lineOf(name, event)).toBe(line)
   })
 })

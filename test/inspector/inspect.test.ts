@@ -16,7 +16,7 @@ const parent = () =>
   (globalThis as unknown as { document: { createElement(name: string): Panel } }).document.createElement('div')
 
 describe('given a panel that shows a manager', () => {
-  it('when tokens come and calls fail, then phase, counts, calls and events are shown, and no token', async () => {
+  it('when tokens arrive and calls fail, then phase, counts, calls and events are shown, and no token', async () => {
     let calls = 0
     const obtain = async () => {
       calls += 1
@@ -55,14 +55,14 @@ describe('given a panel that shows a manager', () => {
     const panel = parent()
     const stop = inspect(tokens, panel, { api })
     for (let n = 0; n < 1_000; n += 1) await api.get('/wallet')
-    await tokens.getAccessToken() // the panel draws at each event
+    await tokens.getAccessToken() // the panel renders at each event
     const dots = Array.from(panel.querySelectorAll('i'), ({ title }) => title)
     expect(dots).toEqual([...Array<string>(299).fill('answered'), 'renewed'])
     stop()
     await tokens.close()
   })
 
-  it('when an argument is wrong, then it is named', () => {
+  it('when an argument is invalid, then the error names it', () => {
     expect(() => inspect(undefined as unknown as TokenManager, parent())).toThrow(/^tokens must be an object/)
     const tokens = { status: () => ({}), onAny: () => undefined } as unknown as TokenManager
     expect(() => inspect(tokens, null as unknown as Panel)).toThrow(/^parent\.append must be a function/)

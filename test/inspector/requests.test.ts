@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import axios, { type AxiosError, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
 import { followRequests } from '../../src/inspector/requests.ts'
 
-describe('given an instance whose requests are followed, and a library before that sends again what failed', () => {
-  it('when a request fails and is sent again, then it is told once, and its config is as it was given', async () => {
+describe('given an instance whose requests are followed, and an earlier library that retries failed requests', () => {
+  it('when a request fails and is sent again, then it is reported once, and its config is unchanged', async () => {
     const statuses = [503, 503, 200]
     const adapter = async (config: InternalAxiosRequestConfig): Promise<AxiosResponse> => {
       const answer = { status: statuses.shift()!, statusText: '', data: '', headers: {}, config }

@@ -22,7 +22,7 @@ function quietPage() {
 const course = (at: number) => withDot(EMPTY, [at, 'answered'])
 
 describe('given another tab', () => {
-  it('when it gives no sign for more than 90 s, as one that has crashed, then it is gone', () => {
+  it('when it sends nothing for more than 90 s, as after a crash, then it is removed', () => {
     const { page, hear } = quietPage()
     const tabs = joinTabs(page, () => EMPTY)
     jest.spyOn(Date, 'now').mockReturnValue(1_000)
@@ -32,14 +32,14 @@ describe('given another tab', () => {
     expect(tabs.living(91_000).size).toBe(0)
   })
 
-  it('when it is heard for the first time, then it is told what this one shows, and once', () => {
+  it('when its first message arrives, then this tab sends its own dots, once', () => {
     const { page, hear, said } = quietPage()
     joinTabs(page, () => course(5))
     for (let n = 0; n < 3; n += 1) hear({ tab: 'other', course: EMPTY })
     expect(said).toEqual([{ tab: expect.any(String), course: course(5) }])
   })
 
-  it('when a thousand are heard, then fifty are kept', () => {
+  it('when a thousand tabs send messages, then fifty are kept', () => {
     const { page, hear } = quietPage()
     const tabs = joinTabs(page, () => EMPTY)
     for (let n = 0; n < 1_000; n += 1) hear({ tab: `tab ${n}`, course: EMPTY })
@@ -48,7 +48,7 @@ describe('given another tab', () => {
 })
 
 describe('given this tab', () => {
-  it('when it has nothing new to tell, then it says every 10 s that it is there', () => {
+  it('when it has nothing new to report, then it sends a sign of life every 10 s', () => {
     const { page, said } = quietPage()
     const tabs = joinTabs(page, () => EMPTY)
     const told = (shown: Course, now: number) => {

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream'
 import { type EventLog, logEvents, TokenError } from '../../src/index.ts'
 import { telling } from '../support/telling.ts'
 
-/** Without the types of these packages: `npm run typecheck` does not install them. */
+/** Without the types of these packages, because `npm run typecheck` does not install them. */
 const load = createRequire(import.meta.url) as unknown as (name: string) => never
 type Levels = Record<'info' | 'warn' | 'error' | 'log', (...args: unknown[]) => void>
 
@@ -26,7 +26,7 @@ const TOLD = { event: 'renewalFailed', name: 'bakery', code: 'ERR_THROTTLED', st
 
 afterEach(() => void jest.restoreAllMocks())
 
-describe('F308: given the loggers that users have', () => {
+describe('F308: given common loggers', () => {
   it('when it is the console, then it prints the line', () => {
     const printed = new PassThrough()
     writtenBy(new Console(printed), NAMED)
@@ -39,7 +39,7 @@ describe('F308: given the loggers that users have', () => {
     expect(JSON.parse(String(printed.read()))).toMatchObject({ level: 40, ...TOLD, msg: LINE })
   })
 
-  it('when it is bunyan, then too', () => {
+  it('when it is bunyan, then the same holds', () => {
     const printed = new PassThrough()
     const { createLogger } = load('bunyan') as { createLogger: (options: object) => EventLog }
     writtenBy(createLogger({ name: 'shop', streams: [{ stream: printed }] }), FIELDS)
@@ -68,7 +68,7 @@ describe('F308: given the loggers that users have', () => {
     expect(JSON.parse(String(printed.read()))).toEqual({ level: 'warn', message: LINE, ...TOLD })
   })
 
-  it("when it is Nest's, then it prints the line with its context, and without the adapter the error names what it lacks", () => {
+  it("when it is Nest's, then it prints the line with its context, and without the adapter the error names the missing method", () => {
     const { Logger } = load('@nestjs/common') as { Logger: new (context: string) => Levels }
     const logger = new Logger('Tokens')
     const printed: string[] = []

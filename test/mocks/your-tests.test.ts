@@ -12,13 +12,13 @@ const blocks = new Map(
 )
 const JEST = [resolve('node_modules/jest/bin/jest.js'), '--config', 'jest.config.json']
 const VITEST = [resolve('node_modules/vitest/vitest.mjs'), 'run', '--globals=false']
-/** swc makes CommonJS of what the reader writes, as babel-jest and ts-jest do. */
+/** swc compiles the reader's code to CommonJS, as babel-jest and ts-jest do. */
 const SWC = { '\\.js$': [resolve('node_modules/@swc/jest'), { module: { type: 'commonjs' } }] }
 
 let built: BuiltPackage
 let dir: string
 
-/** Runs one file of tests with its runner. No variable of a service is set. */
+/** Runs one test file with its runner, without environment variables of a service. */
 function run(name: string, code: string): Promise<{ code: number; printed: string }> {
   const isModule = code.includes('@jest/globals')
   const runner = code.includes("from 'vitest'") ? VITEST : isModule ? ['--experimental-vm-modules', ...JEST] : JEST
@@ -64,13 +64,13 @@ afterAll(async () => {
 
 const tests = [...blocks].filter(([name]) => name.endsWith('.test.js'))
 
-describe('F314: given the page of your tests', () => {
-  it.each(tests)('when %s is run, then it is green', async (name, code) => {
+describe('F314: given docs/your-tests.md', () => {
+  it.each(tests)('when %s is run, then it passes', async (name, code) => {
     const { code: exit, printed } = await run(name, code)
     expect({ exit, printed }).toEqual({ exit: 0, printed: expect.stringMatching(/\b1 passed/) })
   })
 
-  it('when its tests are counted, then they are six', () => expect(tests).toHaveLength(6))
+  it('when its tests are counted, then there are six', () => expect(tests).toHaveLength(6))
 
   const MOCKS = /^jest\.mock\('axios-evergreen.*\n/gm
 
@@ -95,7 +95,7 @@ describe('F314: given the page of your tests', () => {
   it.each([
     ["clientCredentials({ baseUrl: 'https://payments.example.com/api', clientId: 'a', clientSecret: 'b' })"],
     ["oauth2({ tokenEndpoint: 'https://id.example.com/token', clientId: 'a', clientSecret: 'b' })"],
-  ])('when axios is mocked as a whole, then the token call of %s says so', async (source) => {
+  ])('when axios is mocked as a whole, then the token request of %s says so', async (source) => {
     const { code, printed } = await run(
       'red.test.js',
       `import { clientCredentials, createTokenManager } from 'axios-evergreen'

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => telemetry.end())
 
 describe('given a manager that is instrumented', () => {
-  it('when it lives, then Prometheus reads calls, renewals, waits, failures, phase and life left', async () => {
+  it('when it runs, then Prometheus reads calls, renewals, waits, failures, phase and remaining lifetime', async () => {
     const source = new ScriptedSource({ pairs: true, takesMs: 200 })
     const { clock, tokens } = manage(source, { renewal: { keepWarm: 'never' } })
     instrument(tokens, { meter: telemetry.meter, attributes: { 'evergreen.account': 'bakery' } })
@@ -48,7 +48,7 @@ describe('given a manager that is instrumented', () => {
     expect(JSON.stringify(read)).not.toMatch(/access-|refresh-\d/)
   })
 
-  it('when it has no token, or no longer, then no life is left', async () => {
+  it('when it has no token, or no longer has one, then the remaining lifetime is 0', async () => {
     const { tokens } = manage()
     instrument(tokens, { meter: telemetry.meter })
     const empty = { 'evergreen_manager_phase{evergreen_phase="empty"}': 1, evergreen_token_remaining: 0 }
@@ -59,7 +59,7 @@ describe('given a manager that is instrumented', () => {
     expect(await telemetry.scrape()).toMatchObject(empty)
   })
 
-  it('when its token is fresh, then a request is no wait', async () => {
+  it('when its token is fresh, then a request is not counted as a wait', async () => {
     const { tokens } = manage()
     await tokens.getAccessToken()
     instrument(tokens, { meter: telemetry.meter, tracer: telemetry.tracer })
@@ -67,7 +67,7 @@ describe('given a manager that is instrumented', () => {
     expect(Object.keys(await telemetry.scrape()).join()).not.toContain('evergreen_wait')
   })
 
-  it('when a caller gives up, then its wait is told as aborted', async () => {
+  it('when a caller aborts, then its wait is reported as aborted', async () => {
     const source = new ScriptedSource({ takesMs: 1_000 })
     const { clock, tokens } = manage(source)
     instrument(tokens, { meter: telemetry.meter })
@@ -82,7 +82,7 @@ describe('given a manager that is instrumented', () => {
     await clock.advance(1_000)
   })
 
-  it('when requests fail at once in a cool-down, then each of them is counted, and so is the one that waited (F250)', async () => {
+  it('when requests fail at once in a cool-down, then each of them is counted, and so is the waiting one (F250)', async () => {
     const source = new ScriptedSource()
     source.script.push(failing(400))
     const { clock, tokens } = manage(source)
@@ -103,7 +103,7 @@ describe('given a manager that is instrumented', () => {
     })
   })
 
-  it('when renewals fail while the token serves, or a caller gives up, then no request has failed (F250)', async () => {
+  it('when renewals fail while the token is valid, or a caller aborts, then no request has failed (F250)', async () => {
     const source = new ScriptedSource()
     const { clock, tokens } = manage(source)
     instrument(tokens, { meter: telemetry.meter })
@@ -128,7 +128,7 @@ describe('given a manager that is instrumented', () => {
     await tokens.close()
   })
 
-  it('when something is odd, then that is counted', async () => {
+  it('when there is an anomaly, then it is counted', async () => {
     const { clock, tokens } = manage()
     instrument(tokens, { meter: telemetry.meter })
     await tokens.getAccessToken()
@@ -140,7 +140,7 @@ describe('given a manager that is instrumented', () => {
     })
   })
 
-  it('when the instrument is ended, then nothing more is told, and another one may begin', async () => {
+  it('when the instrument is ended, then nothing more is reported, and another one may start', async () => {
     const { tokens } = manage()
     const stop = instrument(tokens, { meter: telemetry.meter, tracer: telemetry.tracer })
     expect(() => instrument(tokens, { tracer: telemetry.tracer })).toThrow('already instrumented')
@@ -156,7 +156,7 @@ describe('given a manager that is instrumented', () => {
     again()
   })
 
-  it('when it is closed, then its gauges say so', async () => {
+  it('when the manager is closed, then its gauges say so', async () => {
     const { tokens } = manage()
     instrument(tokens, { meter: telemetry.meter })
     await tokens.getAccessToken()
@@ -169,7 +169,7 @@ describe('given a manager that is instrumented', () => {
     })
   })
 
-  it('when the instrument is ended, then its gauges are 0 from the next reading on, and nobody asks the manager', async () => {
+  it('when the instrument is ended, then its gauges are 0 from the next reading on, and the manager is not read', async () => {
     const { clock, tokens } = manage()
     const status = jest.spyOn(tokens, 'status')
     const gone = () => instrument(tokens, { meter: telemetry.meter, attributes: { 'evergreen.account': 'gone' } })
@@ -199,7 +199,7 @@ describe('given a manager that is instrumented', () => {
     expect(await read()).toEqual([55, 1, 55, 1])
   })
 
-  it('when the meter and the tracer throw, then callers get their tokens', async () => {
+  it('when the meter and the tracer throw, then callers still get their tokens', async () => {
     const broken = () => {
       throw new Error('telemetry')
     }
@@ -217,7 +217,7 @@ describe('given a manager that is instrumented', () => {
     [{ meter: {} }, 'meter.createHistogram must be a function'],
     [{ tracer: null }, 'tracer.startSpan must be a function'],
     [{ meters: {} }, "there is no 'meters'"],
-  ])('when %j is given, then that is refused', (options, message) => {
+  ])('when %j is given, then it is rejected', (options, message) => {
     expect(() => instrument(manage().tokens, options as never)).toThrow(message)
   })
 
@@ -230,7 +230,7 @@ describe('given an active span', () => {
   beforeAll(() => void context.setGlobalContextManager(new Contexts()))
   afterAll(() => context.disable())
 
-  /** Runs a request in a trace of its own, as an instrumented server does. */
+  /** Runs a request in a separate trace, as an instrumented server does. */
   const request = <Result>(name: string, act: () => Promise<Result>) =>
     telemetry.tracer.startActiveSpan(name, { root: true }, async (span) => {
       try {
@@ -241,7 +241,7 @@ describe('given an active span', () => {
     })
   const byName = (name: string) => telemetry.spans.find((span) => span.name === name)!
 
-  it('when requests wait, then the span of the token request is linked to each, those that come later too', async () => {
+  it('when requests wait, then the span of the token request is linked to each, including later ones', async () => {
     const { source, tokens } = manage()
     const { answer, open } = held(() => source.grant())
     source.script.push(answer)
@@ -260,7 +260,7 @@ describe('given an active span', () => {
     ])
   })
 
-  it('when the call makes spans of its own, then they belong to its span', async () => {
+  it('when the call creates its own spans, then they are children of its span', async () => {
     const { source, tokens } = manage()
     source.script.push(() => {
       telemetry.tracer.startSpan('http').end()
@@ -306,7 +306,7 @@ describe('given an active span', () => {
     }
   })
 
-  it('when many wait, then the links are bounded, and none is kept', async () => {
+  it('when many wait, then the links are bounded, and none is retained', async () => {
     const { tokens } = manage()
     instrument(tokens, { tracer: telemetry.tracer })
     await Promise.all(Array.from({ length: 50 }, (_, n) => request(`request ${n}`, () => tokens.getAccessToken())))
@@ -317,7 +317,7 @@ describe('given an active span', () => {
 })
 
 describe('given a hand-made manager', () => {
-  it('when it is instrumented, then its events and its status are told', async () => {
+  it('when it is instrumented, then its events and its status are reported', async () => {
     const { tokens } = manage()
     instrument(
       { onAny: (listener) => tokens.onAny(listener), status: () => tokens.status() },
@@ -331,7 +331,7 @@ describe('given a hand-made manager', () => {
     expect(trace.getActiveSpan()).toBeUndefined()
   })
 
-  it('when it says that logins have ended, then those that ended here are counted, by reason', async () => {
+  it('when it reports that logins have ended, then those that ended here are counted, by reason', async () => {
     let tell: AnyListener = () => undefined
     const { tokens } = manage()
     const onAny: TokenManager['onAny'] = (listener) => ((tell = listener as AnyListener), () => undefined)
@@ -343,7 +343,7 @@ describe('given a hand-made manager', () => {
     expect(read).toEqual([['evergreen_logins_required_total{evergreen_login_reason="refused"}', 1]])
   })
 
-  it('when it says that its store fails, then that is counted', async () => {
+  it('when it reports store failures, then they are counted', async () => {
     let tell: Parameters<TokenManager['onAny']>[0] = () => undefined
     const { tokens } = manage()
     const onAny: TokenManager['onAny'] = (listener) => ((tell = listener), () => undefined)

@@ -6,7 +6,7 @@ import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { listening } from '../service/world.ts'
 
-/** The real SDK, and an exporter that Prometheus could ask over HTTP. */
+/** The real SDK, and an exporter that Prometheus could scrape over HTTP. */
 export async function startTelemetry() {
   const exporter = new PrometheusExporter({ preventServerStart: true })
   const metrics = new MeterProvider({ readers: [exporter] })
@@ -19,7 +19,7 @@ export async function startTelemetry() {
     get spans() {
       return kept.getFinishedSpans()
     },
-    /** What Prometheus would read. @returns the samples by name and labels, those of the SDK itself left out */
+    /** What Prometheus would read. @returns the samples by name and labels, without those of the SDK itself */
     async scrape(): Promise<Record<string, number>> {
       const text = await (await fetch(`http://${address}/metrics`)).text()
       const samples = text.split('\n').filter((line) => line.startsWith('evergreen_'))
@@ -43,7 +43,7 @@ export async function startTelemetry() {
   }
 }
 
-/** Keeps the active span. The context manager of OpenTelemetry would be one more package. */
+/** Keeps the active span. OpenTelemetry's context manager would be one more package. */
 export class Contexts implements ContextManager {
   readonly #storage = new AsyncLocalStorage<Context>()
   active = () => this.#storage.getStore() ?? ROOT_CONTEXT

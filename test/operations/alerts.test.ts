@@ -19,7 +19,7 @@ const NO_TOKEN = {
   },
 }
 
-/** How often requests come. The rarest: twenty replicas that share one request a minute. */
+/** The time between requests. The rarest: twenty replicas that share one request a minute. */
 const RATES = {
   'one request a minute in all': (replicas: number) => replicas * 60_000,
   'one request a minute at each replica': () => 60_000,
@@ -34,7 +34,7 @@ const fleets = (...rates: Rate[]) =>
   )
 type FleetShape = ReturnType<typeof fleets>[number]
 const RARE_AND_BUSY = fleets('one request a minute in all', 'five requests a second in all')
-// Every replica needs a token that serves.
+// Every replica needs a valid token.
 const USED = fleets('one request a minute at each replica', 'five requests a second in all')
 
 const sceneOf = ({ rate, replicas, store }: FleetShape, rest: Pick<Scene, 'conduct'> & Partial<Scene>): Scene => ({
@@ -46,11 +46,11 @@ const sceneOf = ({ rate, replicas, store }: FleetShape, rest: Pick<Scene, 'condu
   ...rest,
 })
 
-/** What a scene is, and what must be true of it. */
+/** A scene, and what must be true of it. */
 interface Case {
   readonly title: string
   readonly scene: Scene
-  /** Whether `EvergreenNoToken` must fire at an instant; undefined: both is right. By default it never fires. */
+  /** Whether `EvergreenNoToken` must fire at an instant; undefined: either is right. By default it never fires. */
   readonly fires?: (at: number, recording: Recording) => boolean | undefined
   readonly shows: (recording: Recording) => void
 }
@@ -88,7 +88,7 @@ const cases: Case[] = [
   ...RARE_AND_BUSY.map((fleet) => ({
     title: `when ${fleetIn(fleet)}, are deployed anew, then no critical alert fires (F249)`,
     scene: sceneOf(fleet, { conduct: () => 'well', deployAt: FAULT_AT }),
-    // Requests that reach a process while it ends.
+    // Requests that arrive at a process while it ends.
     shows: (recording: Recording) => expect(hasSeries(recording, 'error_type="ERR_CLOSED"')).toBe(true),
   })),
 ]
@@ -114,7 +114,7 @@ function played({ title, scene, fires = () => false }: Case, recording: Recordin
     beforeAll(async () => {
       for (const one of cases) recordings.set(one, await recorded(one.scene, SCRAPE_MS))
       const folder = mkdtempSync(join(tmpdir(), 'evergreen-alerts-'))
-      // Many scrape once a minute. To start promtool takes longer than to play a scene.
+      // Many installations scrape once a minute. Starting promtool takes longer than playing a scene.
       for (const times of [1, 4]) {
         const scrapeMs = times * SCRAPE_MS
         const tests = cases.map((one) => played(one, thinned(recordings.get(one)!, times), scrapeMs))

@@ -8,7 +8,7 @@ import { readableMeter } from '../opentelemetry/sdk.ts'
 import { client, grantText, response } from '../service/world.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 
-/** What the token service does: it answers well, with a status, or not at all. */
+/** What the token service does: it succeeds, fails with a status, or does not respond. */
 export type Conduct = 'well' | 'hangs' | 400 | 429 | 503
 
 export interface Scene {
@@ -20,12 +20,12 @@ export interface Scene {
   readonly lifetimeMs: number
   /** Of the token service, at an instant of the scene. */
   readonly conduct: (now: number) => Conduct
-  /** From this instant on a new process takes the place of each old one, one after the other. */
+  /** From this instant on a new process replaces each old one, one after the other. */
   readonly deployAt?: number
   readonly lastsMs: number
 }
 
-/** Requests of the scene, by the instant at which each asked for its token. */
+/** Requests of the scene, by the time of each call for a token. */
 export interface Asked {
   readonly at: number
   readonly isServed: boolean
@@ -79,7 +79,7 @@ export class Fleet {
     this.clock.setTimer(ask, ((place + 0.5) * everyMs) / replicas)
   }
 
-  /** A rolling deployment: the new process starts, then the old one closes its manager, while requests may still come to it. */
+  /** A rolling deployment: the new process starts, then the old one closes its manager, while requests may still arrive there. */
   #replace(place: number): void {
     const old = this.#running.get(place)
     this.#start(place)
@@ -99,7 +99,7 @@ export class Fleet {
       })
     const Date = new globalThis.Date(this.clock.wallNow()).toUTCString()
     const expires_in = String(this.#scene.lifetimeMs / 1_000)
-    // An expired token that comes once more would be no renewal (F375).
+    // Returning an expired token again would not be a renewal (F375).
     const access = `"issued-token-${(this.#issued += 1)}"`
     const [status, text] = conduct === 'well' ? [200, grantText({ access, expires_in })] : [conduct, '{}']
     return Promise.resolve(response(config, text, status, { Date }))
@@ -140,7 +140,7 @@ class Replica {
     return this.#metrics.read()
   }
 
-  /** As the page of operations says it: close, then end the reports. */
+  /** As the operations page says: close, then end the reports. */
   async end(): Promise<void> {
     await this.#tokens.close()
     this.#stop()

@@ -8,7 +8,7 @@ if (!hasPromtool())
     { stdio: 'inherit' },
   )
 
-/** Whether there is a promtool, found or installed. Says so if not. @throws With `CI` set, where the rules must be tested. */
+/** Whether promtool was found or installed. Prints a line if not. @throws With `CI` set, where the rules must be tested. */
 export function isPromtoolThere(): boolean {
   if (hasPromtool()) return true
   const missing = 'There is no promtool (package prometheus), and none could be installed'

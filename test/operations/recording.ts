@@ -4,10 +4,10 @@ import { Fleet, type Scene } from './fleet.ts'
 export interface Recording {
   /** In the notation of promtool. */
   readonly series: readonly { readonly series: string; readonly values: string }[]
-  /** How many requests were served, and how many got no token. */
+  /** How many requests got a token, and how many did not. */
   readonly served: number
   readonly failed: number
-  /** When the first of the requests asked that failed without a success after it, ms; undefined if the last request was served. */
+  /** When the first request was made that failed without a later success, ms; undefined if the last request succeeded. */
   readonly failingSince: number | undefined
 }
 
@@ -24,7 +24,7 @@ export async function recorded(scene: Scene, scrapeMs: number): Promise<Recordin
     await fleet.clock.advance(scrapeMs)
   }
   const names = new Set(columns.flatMap((column) => [...column.keys()]))
-  // Requests that wait for a hanging service end later than others that asked after them.
+  // Requests that wait for a hanging service end later than others that started after them.
   const asked = fleet.asked.sort((one, other) => one.at - other.at)
   const lastServed = asked.findLastIndex(({ isServed }) => isServed)
   return {

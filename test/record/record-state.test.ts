@@ -398,7 +398,7 @@ describe('given an exchange during which another may have been in flight (R4)', 
 
   it.each([
     [' was in flight', true, (): void => undefined],
-    [', had ended', false, (world: World, lease: Lease) => void world.release(lease, { fate: 'keep' })],
+    [' had ended', false, (world: World, lease: Lease) => void world.release(lease, { fate: 'keep' })],
   ])('when the other%s as the record was cleared, then the token set is marked: %s', (_, isMarked, end) => {
     const world = World.withPair()
     end(world, world.granted('a'))

@@ -201,7 +201,7 @@ describe('given invalid options of sqliteStore', () => {
   })
 
   const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined
-  it(`when this Node ${hasSqlite ? 'has' : 'has no'} node:sqlite, then file is ${hasSqlite ? 'taken' : 'refused, and the version is named'}`, () => {
+  it(`when this Node ${hasSqlite ? 'has' : 'has no'} node:sqlite, then file is ${hasSqlite ? 'accepted' : 'rejected, and the required version is named'}`, () => {
     const create = () => sqliteStore({ file: join(folder, 'version.db') })
     if (hasSqlite) expect(create().kind).toBe('sqlite')
     else
