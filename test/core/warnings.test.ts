@@ -54,6 +54,15 @@ describe('given a mistake that a manager reports (F191)', () => {
     ])
   })
 
+  it('when a source returns seconds instead of milliseconds, then the process emits one warning (F383)', async () => {
+    for (let n = 0; n < 2; n += 1) {
+      const { tokens } = manage(new ScriptedSource({ lifetimeMs: 3_600 }), {}, undefined, { unheard: true })
+      await tokens.getAccessToken()
+      await settle()
+    }
+    expect(warnings).toMatchObject([{ code: 'unexpected-lifetime', message: expect.stringContaining('3600 ms') }])
+  })
+
   it('when the runtime has no warnings, as in browsers, then the console reports it', async () => {
     const { process: own, console: shown } = globalThis
     const lines: string[] = []
