@@ -11,7 +11,7 @@ import {
 } from './adapter-beneath.ts'
 import { type Binding, sendWithToken } from './bearer-adapter.ts'
 import { headerIn, isDefault } from './header-names.ts'
-import { LateLook } from './late-look.ts'
+import { LateCheck } from './late-check.ts'
 import { memberOf } from './member-of.ts'
 import type { OriginScope } from './origin-scope.ts'
 import { mayFollowByItself, OWN_TRANSPORT } from './own-transport.ts'
@@ -42,7 +42,7 @@ export class AttachmentState {
   /** The adapter of the last request. */
   #last: { readonly beneath: AdapterBeneath; readonly wrapper: Wrapper } | undefined
   /** Checks whether an interceptor that ran after ours has replaced our wrapper by another adapter. */
-  readonly lateLook = new LateLook((config, isCopy) => {
+  readonly lateCheck = new LateCheck((config, isCopy) => {
     if (!isWrapped(config)) config.adapter = this.#lateWrapper(new AdapterBeneath(config), isCopy)
   })
 

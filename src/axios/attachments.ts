@@ -146,7 +146,7 @@ class Attachments {
     if (!this.#hasOthers) return wrapped
     Reflect.deleteProperty(wrapped, STATE)
     // Only another interceptor can replace the wrapper.
-    state.lateLook.at(wrapped)
+    state.lateCheck.at(wrapped)
     return wrapped
   }
 }

@@ -16,7 +16,7 @@ export function errorForRequest(error: unknown, config: InternalAxiosRequestConf
   return marked(Object.defineProperty(wrapped, 'cause', { value: error }), neverRetried(config))
 }
 
-function marked<Told extends object>(error: Told, config: object): Told {
+function marked<Thrown extends object>(error: Thrown, config: object): Thrown {
   const own = Object.isExtensible(error) && !OF_OTHERS.has(error) ? error : copyOf(error)
   OF_OTHERS.add(own)
   return withHidden(own, { isAxiosError: true, config })
@@ -26,8 +26,8 @@ const OF_OTHERS = new WeakSet<object>()
 const isThrownError = (error: unknown): error is Error => typeof member(error, 'message') === 'string'
 
 /** A custom manager may reject several requests with one error. */
-function copyOf<Told extends object>(error: Told): Told {
-  return Object.create(Object.getPrototypeOf(error) as object, Object.getOwnPropertyDescriptors(error)) as Told
+function copyOf<Thrown extends object>(error: Thrown): Thrown {
+  return Object.create(Object.getPrototypeOf(error) as object, Object.getOwnPropertyDescriptors(error)) as Thrown
 }
 
 /** axios-retry and retry-axios treat every error without a response as a network error. Only their own options stop them. */

@@ -137,7 +137,7 @@ function withProof<R extends ClientResponse>(proof: string, request: BearerReque
  */
 function after<R extends ClientResponse, Result>(
   ask: (request: BearerRequest<R>, limits: WaitLimits) => Promise<string> | string,
-  use: (brought: string, request: BearerRequest<R>) => Result | Promise<Result>,
+  use: (result: string, request: BearerRequest<R>) => Result | Promise<Result>,
   request: BearerRequest<R>,
 ): Promise<Result> {
   const { clock, maxWaitMs } = request.binding.access
@@ -149,12 +149,12 @@ function after<R extends ClientResponse, Result>(
     forget?.()
   }
   return promised(() => ask(request, { signal, maxWaitMs: leftMs })).then(
-    (brought) => {
+    (result) => {
       ended()
       try {
         // The process may have stalled past the request's own timeout.
         if (request.spentMs > timeoutMs) throw new TokenError('ERR_WAIT_TIMEOUT', TOO_LATE)
-        return use(brought, request)
+        return use(result, request)
       } catch (error) {
         throw request.errorForCaller(error)
       }

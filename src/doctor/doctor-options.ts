@@ -13,7 +13,7 @@ sends one GET with the token. Credentials come from the environment: EVERGREEN_C
   --base-url URL          the address of the payment service, without /token/
   --issuer URL            an OAuth 2.0 server, by its metadata
   --token-endpoint URL    an OAuth 2.0 server, by its token endpoint
-  --scope WORDS           as in oauth2()
+  --scope SCOPE           as in oauth2()
   --parameter NAME=VALUE  as in parameters of oauth2(), such as audience=…; may be repeated
   --grant login           uses a stored login instead of client credentials
   --file FILE             the file of sqliteStore() with that login

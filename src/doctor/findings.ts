@@ -23,7 +23,7 @@ export interface Findings {
   rotation?: 'new-token' | 'same-token' | 'no-token'
   signature?: SignatureForm | 'absent' | 'wrong'
   clock?: ClockOffset
-  /** Of the token calls. */
+  /** Of the token requests. */
   proxy?: Proxy
   /** Headers about a rate limit of token requests. */
   throttling: Record<string, string>

@@ -42,7 +42,7 @@ export function storeProblem(message: string): Problem {
 const ADVICE = 'Until then each process obtains tokens for itself, and logins cannot be renewed'
 
 function managerOn(store: TokenStore, id: string, failures: string[], { oddities }: Findings): TokenManager {
-  const obtain = () => Promise.resolve({ accessToken: 'token-of-nobody', accessLifetimeMs: 60_000 })
+  const obtain = () => Promise.resolve({ accessToken: 'token-of-the-doctor', accessLifetimeMs: 60_000 })
   const tokens = createTokenManager({ source: { id, obtain }, store, renewal: { keepWarm: 'never' } })
   tokens.on('storeUnavailable', ({ message }) => failures.push(message))
   tokens.on('anomaly', ({ message }) => {

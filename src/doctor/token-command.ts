@@ -10,20 +10,20 @@ import { exportsOf } from './user-module.ts'
 export const TOKEN_USAGE = `npx axios-evergreen token --file FILE --issuer URL --client-id ID [--account NAME] [--header]
 npx axios-evergreen token --config FILE [--header]
 
-Prints a fresh access token of a stored login, and nothing else. Refreshes it if it must, under the claim that all
-processes share. A client secret comes from the environment: EVERGREEN_CLIENT_SECRET.
+Prints a fresh access token of a stored login, and nothing else. Refreshes it if necessary; processes that
+share the file refresh it once. A client secret comes from the environment: EVERGREEN_CLIENT_SECRET.
 
   --file FILE             the file of sqliteStore()
   --issuer URL            as in oauth2(); or --token-endpoint URL
   --client-id ID          as in oauth2()
   --account NAME          as in oauth2(); default: the client id
-  --scope WORDS           as in oauth2()
+  --scope SCOPE           as in oauth2()
   --config FILE           a module that exports a token manager, or a login of mcpLogin(), as default or as tokens
   --header                prints Authorization: Bearer and the token
-  --allow-insecure-http   makes token calls over plain http to other machines
+  --allow-insecure-http   sends token requests over plain http to other machines
   -h, --help              prints this
 
-Exit codes: 0 the token is printed, 12 somebody must log in; else as of the doctor.
+Exit codes: 0 the token is printed, 12 a login is required; else as of the doctor.
 `
 
 export const TOKEN_OPTIONS = {

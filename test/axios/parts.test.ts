@@ -21,7 +21,7 @@ import {
 } from '../../src/axios/concealment.ts'
 import { discard } from '../../src/axios/discard.ts'
 import { noting } from '../../src/axios/adapter-beneath.ts'
-import { LateLook } from '../../src/axios/late-look.ts'
+import { LateCheck } from '../../src/axios/late-check.ts'
 import { memberOf } from '../../src/axios/member-of.ts'
 import { addressOf } from '../../src/axios/origin-scope.ts'
 import { trailTo } from '../../src/axios/redirects.ts'
@@ -245,7 +245,7 @@ describe('given a check that must run just before the adapter is chosen', () => 
   ])('when a request has %s, then the check runs last', (_, transformRequest, count) => {
     const look = noted()
     const config = { transformRequest } as never as { transformRequest: ((data: unknown) => unknown)[] }
-    new LateLook(look).at(config as never)
+    new LateCheck(look).at(config as never)
     expect(config.transformRequest).toHaveLength(count)
     config.transformRequest.at(-1)!.call(config, 'body')
     expect(look.calls).toEqual([[config, false]])

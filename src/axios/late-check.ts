@@ -6,30 +6,30 @@ type Transform = (this: InternalAxiosRequestConfig, data: unknown) => unknown
  * Checks a request after all interceptors have run and before axios chooses the adapter. Only `transformRequest` runs at that moment. So a function is
  * appended to `transformRequest`: the same one for all requests of a state. It removes itself when it runs.
  */
-export class LateLook {
+export class LateCheck {
   readonly #transform: Transform
   /** The configs that our interceptor received. Any other config is a copy that an interceptor made. */
   readonly #given = new WeakSet<object>()
 
-  constructor(look: (config: InternalAxiosRequestConfig, isCopy: boolean) => void) {
+  constructor(check: (config: InternalAxiosRequestConfig, isCopy: boolean) => void) {
     const given = this.#given
     this.#transform = function (data) {
-      this.transformRequest = withoutLooks(this)
-      look(this, !given.has(this))
+      this.transformRequest = withoutChecks(this)
+      check(this, !given.has(this))
       return data
     }
-    LOOKS.add(this.#transform)
+    CHECKS.add(this.#transform)
   }
 
   at(config: InternalAxiosRequestConfig): void {
     this.#given.add(config)
     // The config of a request that was cancelled before it was sent still has the function of that time.
-    config.transformRequest = [...withoutLooks(config), this.#transform]
+    config.transformRequest = [...withoutChecks(config), this.#transform]
   }
 }
 
 /** The functions of this file. */
-const LOOKS = new WeakSet<object>()
+const CHECKS = new WeakSet<object>()
 
-const withoutLooks = ({ transformRequest: all = [] }: InternalAxiosRequestConfig) =>
-  [all].flat().filter((one) => !LOOKS.has(one))
+const withoutChecks = ({ transformRequest: all = [] }: InternalAxiosRequestConfig) =>
+  [all].flat().filter((one) => !CHECKS.has(one))
