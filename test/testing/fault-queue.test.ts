@@ -7,7 +7,7 @@ import type { ObtainDocument } from './world.ts'
 import { callApi, newPair, obtainAsClient, obtainAsLogin, refresh, startWorld, until, verdict } from './world.ts'
 
 describe('given a status fault', () => {
-  it('when a request meets it, then it is answered so, the service does not act, and the next is served', async () => {
+  it('when a request meets it, then the response has that status, the service does not act, and the next request succeeds', async () => {
     const service = await startWorld()
     const { refresh: token } = await newPair(service)
     service.failNext('refresh', {
@@ -52,8 +52,8 @@ describe('given a status fault', () => {
   })
 })
 
-describe('given faults in line', () => {
-  it('when requests come, then each kind meets its own, in the order given and as often as said', async () => {
+describe('given queued faults', () => {
+  it('when requests arrive, then each kind meets its own faults, in the given order and number', async () => {
     const service = await startWorld()
     const fault: SimulatedFault = { status: 500 }
     service.failNext('obtain', fault, 2)
@@ -66,7 +66,7 @@ describe('given faults in line', () => {
     expect([status, ...obtains]).toEqual([504, 500, 500, 502, 200])
   })
 
-  it('when a request is over the size limit, then it meets none of them', async () => {
+  it('when a request exceeds the size limit, then it meets none of them', async () => {
     const service = await startWorld()
     service.failNext('resource', { status: 500 })
     const large = await fetch(service.baseUrl, { method: 'POST', body: ' '.repeat(1_048_577) })
@@ -78,7 +78,7 @@ describe('given a dropped connection', () => {
   it.each([
     { drop: 'before', status: 200 },
     { drop: 'after', status: 401 },
-  ] as const)('when it breaks $drop the service acts, then the same refresh token is answered $status', async (row) => {
+  ] as const)('when it breaks $drop the service acts, then the same refresh token gets status $status', async (row) => {
     const service = await startWorld()
     const { refresh: token } = await newPair(service)
     service.failNext('refresh', { drop: row.drop })
@@ -87,14 +87,14 @@ describe('given a dropped connection', () => {
     expect((await refresh(service, token)).status).toBe(row.status)
   })
 
-  it('when it breaks after an obtain, then the token set nobody received can be stolen', async () => {
+  it('when it breaks after an obtain, then the token set that no client received can be stolen', async () => {
     const service = await startWorld()
     service.failNext('obtain', { drop: 'after' })
     await expect(obtainAsLogin(service)).rejects.toMatchObject({ message: 'fetch failed' })
     await service.stealRefreshToken()
   })
 
-  it.each(['before', 'after'] as const)('when a resource is dropped %s, then no answer comes', async (drop) => {
+  it.each(['before', 'after'] as const)('when a resource is dropped %s, then there is no response', async (drop) => {
     const service = await startWorld()
     service.failNext('resource', { drop })
     await expect(fetch(service.baseUrl)).rejects.toMatchObject({ message: 'fetch failed' })
@@ -103,7 +103,7 @@ describe('given a dropped connection', () => {
 })
 
 describe('given a hanging request', () => {
-  it('when others come, then they are served, and it is logged without having acted', async () => {
+  it('when other requests arrive, then they are processed, and the hanging one is logged without having acted', async () => {
     const service = await startWorld()
     const { refresh: token } = await newPair(service)
     service.failNext('refresh', { hang: true })
@@ -119,14 +119,14 @@ describe('given a hanging request', () => {
   })
 })
 
-describe('given a corrupt answer', () => {
+describe('given a corrupt response', () => {
   const obtain = async (corrupt: 'signature' | 'type' | 'json') => {
     const service = await startWorld()
     service.failNext('obtain', { corrupt })
     return { service, response: await obtainAsLogin(service) }
   }
 
-  it('when it is the signature, then only the tag is wrong, and the token set is good', async () => {
+  it('when it is the signature, then only the tag is wrong, and the token set is valid', async () => {
     const { service, response } = await obtain('signature')
     const { data, meta } = (await response.json()) as ObtainDocument
     const key = service.login.login + service.login.password
@@ -153,14 +153,14 @@ describe('given a corrupt answer', () => {
     expect(await (await refresh(service, data.attributes.refresh)).json()).toMatchObject({ type: 'auth-ticket' })
   })
 
-  it('when it is the JSON, then the body is none, and the service has acted', async () => {
+  it('when it is the JSON, then the body is not JSON, and the service has acted', async () => {
     const { service, response } = await obtain('json')
     expect(response.status).toBe(200)
     await expect(response.json()).rejects.toMatchObject({ name: 'SyntaxError' })
     await service.stealRefreshToken()
   })
 
-  it('when it is truncated, then half of the announced bytes come, and the service has acted', async () => {
+  it('when it is truncated, then half of the announced bytes arrive, and the service has acted', async () => {
     const service = await startWorld()
     const { refresh: token } = await newPair(service)
     service.failNext('refresh', { corrupt: 'truncate' })
@@ -176,7 +176,7 @@ describe('given a corrupt answer', () => {
     expect(service.log.map((served) => served.status)).toEqual([200, 200, 401])
   })
 
-  it('when the member is not in the answer, then the answer is as it would be', async () => {
+  it('when the member is not in the response, then the response is unchanged', async () => {
     const service = await startWorld()
     const pair = await newPair(service)
     for (const kind of ['obtain', 'refresh', 'resource'] as const) service.failNext(kind, { corrupt: 'signature' })
@@ -188,7 +188,7 @@ describe('given a corrupt answer', () => {
     expect(await (await obtainAsClient(service)).json()).toMatchObject({ data: { type: 'auth-ticket' } })
   })
 
-  it('when a resource has no JSON or is truncated, then its answer is damaged alike', async () => {
+  it('when a resource has no JSON or is truncated, then its response is damaged too', async () => {
     const service = await startWorld()
     const { access } = await newPair(service)
     service.failNext('resource', { corrupt: 'json' })
@@ -197,7 +197,7 @@ describe('given a corrupt answer', () => {
     await expect((await callApi(service, access)).text()).rejects.toMatchObject({ message: 'terminated' })
   })
 
-  it('when a resource echoes a header that looks like a tag, then it is echoed as it came', async () => {
+  it('when a resource echoes a header that looks like a tag, then it is echoed unchanged', async () => {
     const service = await startWorld()
     const { access } = await newPair(service)
     service.failNext('resource', { corrupt: 'signature' })
@@ -205,7 +205,7 @@ describe('given a corrupt answer', () => {
     expect(await (await fetch(service.baseUrl, { headers })).json()).toMatchObject({ headers: { sign: 'abc' } })
   })
 
-  it('when the answer to a HEAD is truncated, then the connection ends all the same', async () => {
+  it('when the response to a HEAD is truncated, then the connection ends anyway', async () => {
     const service = await startWorld()
     service.failNext('resource', { corrupt: 'truncate' })
     const closed = new Promise((resolve) => {
@@ -219,7 +219,7 @@ describe('given a corrupt answer', () => {
   })
 })
 
-describe('given a fault that is none', () => {
+describe('given an invalid fault', () => {
   it.each<[string, string, unknown, number, string]>([
     ['TypeError', 'token', { status: 500 }, 1, 'kind must be obtain, refresh, revoke, login or resource, got token'],
     ['TypeError', 'toString', { status: 500 }, 1, 'got toString'],

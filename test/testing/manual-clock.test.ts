@@ -6,13 +6,13 @@ import { manualClock } from '../../src/testing/index.ts'
 const START = Date.UTC(2026, 0, 1)
 
 describe('given a clock that is moved by hand', () => {
-  it('when nobody moves it, then time stands still', () => {
+  it('when it is not moved, then time stands still', () => {
     const clock = manualClock()
     expect([clock.wallNow(), clock.monotonicNow()]).toEqual([START, 0])
     expect(manualClock({ wallNow: 7 }).wallNow()).toBe(7)
   })
 
-  it.each([NaN, Infinity, '5'])('when it is set or stepped by %p, then that is refused', (ms) => {
+  it.each([NaN, Infinity, '5'])('when it is set or stepped by %p, then that is rejected', (ms) => {
     expect(() => manualClock({ wallNow: ms as number })).toThrow('wallNow must be a finite number')
     const clock = manualClock()
     expect(() => clock.stepWall(ms as number)).toThrow('ms must be a finite number')
@@ -25,7 +25,7 @@ describe('given a clock that is moved by hand', () => {
     expect([clock.wallNow(), clock.monotonicNow()]).toEqual([START + 1_500, 1_500])
   })
 
-  it('when it is advanced, then timers run at their time and in their order, those that are set meanwhile too', async () => {
+  it('when it is advanced, then timers run at their time and in their order, including those set by other timers', async () => {
     const clock = manualClock()
     const ran: [string, number][] = []
     const run = (name: string) => () => void ran.push([name, clock.monotonicNow()])
@@ -85,7 +85,7 @@ describe('given a clock that is moved by hand', () => {
     expect([runs, clock.pendingTimers]).toEqual([12_000, 0])
   })
 
-  it('when instants are no whole numbers, then a timer runs at its instant to the bit', async () => {
+  it('when instants are fractional, then a timer runs at its exact instant', async () => {
     const clock = manualClock()
     const seen: number[] = []
     await clock.advance(0.1)
@@ -95,7 +95,7 @@ describe('given a clock that is moved by hand', () => {
     expect(seen).toEqual([0.1 + 0.2, 0.1 + 0.7])
   })
 
-  it('when it is advanced, then what follows from a timer has happened before the next one', async () => {
+  it('when it is advanced, then all consequences of a timer have happened before the next one', async () => {
     const clock = manualClock()
     const seen: string[] = []
     clock.setTimer(() => void hashed(20).then(() => seen.push('hashed')), 1)
@@ -113,7 +113,7 @@ describe('given a clock that is moved by hand', () => {
     expect(seen).toEqual(['hashed', 'timer'])
   })
 
-  it('when the end of a spy took the count away, then the next clock counts again', async () => {
+  it('when a restored spy has removed the count, then the next clock counts again', async () => {
     // A spy that is older than the first clock has this effect when it is restored.
     Reflect.deleteProperty(crypto.subtle, 'digest')
     const clock = manualClock()
@@ -123,7 +123,7 @@ describe('given a clock that is moved by hand', () => {
     expect(seen).toEqual(['hashed'])
   })
 
-  it('when an operation of WebCrypto fails, then its caller learns that, and nobody waits for it', async () => {
+  it('when an operation of WebCrypto fails, then its caller gets the error, and the clock does not wait for it', async () => {
     const clock = manualClock()
     const refused = crypto.subtle.digest('no such hash', new Uint8Array(1))
     const detached = crypto.subtle.digest.call({} as typeof crypto.subtle, 'SHA-256', new Uint8Array(1))
@@ -133,7 +133,7 @@ describe('given a clock that is moved by hand', () => {
     expect(clock.monotonicNow()).toBe(1)
   })
 
-  it('when the timers of Node are mocked, as node:test does, then it still moves', async () => {
+  it('when the timers of Node are mocked, as by node:test, then it still moves', async () => {
     const clock = manualClock()
     const mocked = jest.spyOn(timers, 'setImmediate').mockRejectedValue(new Error('a mock was called'))
     const moved = clock.advance(1)
@@ -150,11 +150,11 @@ describe('given a clock that is moved by hand', () => {
     expect([clock.wallNow(), clock.monotonicNow(), runs]).toEqual([START + 3_600_000, 0, 0])
   })
 
-  it.each([-1, NaN])('when it is advanced by %d ms, then that is refused', async (ms) => {
+  it.each([-1, NaN])('when it is advanced by %d ms, then that is rejected', async (ms) => {
     await expect(manualClock().advance(ms)).rejects.toThrow(RangeError)
   })
 
-  it('when a manager is given it, then its token is renewed without a wait', async () => {
+  it('when a manager uses it, then its token is renewed without a wait', async () => {
     const clock = manualClock()
     let issued = 0
     const source = {

@@ -27,7 +27,7 @@ const refresh = (service: SimulatedService, token: string) =>
 const kinds = ({ log }: SimulatedService) => log.map(({ kind, status }) => `${kind} ${status}`)
 
 describe('given the client at the OAuth 2.0 endpoint', () => {
-  it('when it presents its credentials by basic, then an access token comes that the API accepts', async () => {
+  it('when it presents its credentials by basic, then it gets an access token that the API accepts', async () => {
     const service = await startWorld({ accessLifetimeMs: 90_000 })
     const { status, headers, body } = await obtain(service)
     expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
@@ -45,7 +45,7 @@ describe('given the client at the OAuth 2.0 endpoint', () => {
     expect(kinds(service)).toEqual(['obtain 200', 'resource 200'])
   })
 
-  it('when they stand in the body, then they are as good', async () => {
+  it('when they are in the body, then they are accepted too', async () => {
     const service = await startWorld()
     const { clientId: client_id, clientSecret: client_secret } = service.client
     const form = { grant_type: 'client_credentials', client_id, client_secret }
@@ -66,7 +66,7 @@ describe('given the client at the OAuth 2.0 endpoint', () => {
     ['another client', (service: SimulatedService) => ({ headers: basic('other', service.client.clientSecret) })],
     ['no client', () => ({})],
     ['another scheme', () => ({ headers: { Authorization: 'Bearer abc' } })],
-  ])('when it presents %s, then it is refused', async (_, init) => {
+  ])('when it presents %s, then it is rejected', async (_, init) => {
     const service = await startWorld()
     const { status, headers, body } = await call(service, { grant_type: 'client_credentials' }, init(service))
     expect([status, body.error]).toEqual([401, 'invalid_client'])
@@ -78,12 +78,12 @@ describe('given the client at the OAuth 2.0 endpoint', () => {
     [{ grant_type: 'refresh_token' }, 'invalid_request'],
     [{ grant_type: 'refresh_token', refresh_token: 'unknown' }, 'invalid_grant'],
     [{ grant_type: 'password' }, 'unsupported_grant_type'],
-  ])('when it asks by %j, then the error is %s', async (form, error) => {
+  ])('when it sends %j, then the error is %s', async (form, error) => {
     const { status, body } = await asClient(await startWorld(), form)
     expect([status, body.error]).toEqual([400, error])
   })
 
-  it('when method or media type are wrong, then it is told', async () => {
+  it('when the method or media type is wrong, then the response says so', async () => {
     const service = await startWorld()
     const put = await fetch(service.tokenEndpoint, { method: 'PUT', body: new URLSearchParams() })
     expect([put.status, put.headers.get('allow')]).toEqual([405, 'POST'])
@@ -93,7 +93,7 @@ describe('given the client at the OAuth 2.0 endpoint', () => {
 })
 
 describe('given a token set', () => {
-  it('when it is refreshed, then the next pair comes, and the old refresh token is spent', async () => {
+  it('when it is refreshed, then the response has the next token set, and the old refresh token is spent', async () => {
     const service = await startWorld()
     const first = await service.logIn()
     expect(first).toMatchObject({ accessLifetimeMs: 60_000, refreshLifetimeMs: 6 * 3_600_000 })
@@ -104,7 +104,7 @@ describe('given a token set', () => {
     expect(kinds(service)).toEqual(['resource 200', 'refresh 200', 'refresh 200'])
   })
 
-  it('when a spent refresh token comes back, then all that came of its token set is revoked, and nothing else', async () => {
+  it('when a spent refresh token is presented, then all tokens of its login are revoked, and no others', async () => {
     const service = await startWorld()
     const other = await service.logIn()
     const first = await service.logIn()
@@ -126,7 +126,7 @@ describe('given a token set', () => {
     await expect(service.stealRefreshToken()).rejects.toThrow('No refresh token to steal')
   })
 
-  it('when its time has come, then it is rejected, and nothing is revoked', async () => {
+  it('when it has expired, then it is rejected, and nothing is revoked', async () => {
     const service = await startWorld({ refreshLifetimeMs: 1_000, accessLifetimeMs: 60_000 })
     standAt(1_000_000)
     const { refreshToken, accessToken } = await service.logIn()
@@ -135,7 +135,7 @@ describe('given a token set', () => {
     expect((await callApi(service, accessToken)).status).toBe(200)
   })
 
-  it('when it came by Variant B, then it is of the same service', async () => {
+  it('when it comes from Variant B, then it belongs to the same service', async () => {
     const service = await startWorld()
     const pair = await newPair(service)
     const { body } = await refresh(service, pair.refresh)
@@ -143,7 +143,7 @@ describe('given a token set', () => {
   })
 })
 
-describe('given trouble at the OAuth 2.0 endpoint', () => {
+describe('given faults at the OAuth 2.0 endpoint', () => {
   it('when both endpoints are called, then they share one throttle', async () => {
     const service = await startWorld({ throttle: { calls: 2, windowMs: 60_000 } })
     await newPair(service)
@@ -175,7 +175,7 @@ describe('given trouble at the OAuth 2.0 endpoint', () => {
     expect((await obtain(service)).body).toEqual({ error: 'bad' })
   })
 
-  it('when the answer is dropped, then the refresh token is spent all the same', async () => {
+  it('when the response is dropped, then the refresh token is spent anyway', async () => {
     const service = await startWorld()
     const { refreshToken } = await service.logIn()
     service.failNext('refresh', { drop: 'after' })

@@ -1,4 +1,4 @@
-/** What pages need of the simulated service: CORS, a public client, a login without a form, and a logout. */
+/** What pages need from the simulated service: CORS, a public client, a login without a form, and a logout. */
 import { describe, expect, it } from '@jest/globals'
 import type { SimulatedService } from '../../src/testing/index.ts'
 import { callApi, newPair, post, startWorld } from './world.ts'
@@ -35,34 +35,37 @@ const kinds = ({ log }: SimulatedService) => log.map(({ kind, path, status }) =>
 describe('given a page of another origin', () => {
   const paths = ['/orders', '/token/', '/token/refresh/', '/oauth/token', '/oauth/revoke', '/oauth/login']
 
-  it.each(paths)('when its browser asks whether it may call %s, then it may, and that is no request', async (path) => {
-    const service = await startWorld()
-    for (const kind of ['obtain', 'refresh', 'revoke', 'login', 'resource'] as const)
-      service.failNext(kind, { status: 503 })
-    const response = await fetch(service.baseUrl + path, {
-      method: 'OPTIONS',
-      headers: {
-        Origin: ORIGIN,
-        'Access-Control-Request-Method': 'PATCH',
-        'Access-Control-Request-Headers': 'authorization,idempotency-key',
-      },
-    })
-    expect(response.status).toBe(204)
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      'access-control-allow-origin': '*',
-      'access-control-allow-methods': 'PATCH',
-      'access-control-allow-headers': 'authorization,idempotency-key',
-    })
-    expect(service.log).toEqual([])
-  })
+  it.each(paths)(
+    'when its browser sends a preflight for %s, then that is allowed, and does not count as a request',
+    async (path) => {
+      const service = await startWorld()
+      for (const kind of ['obtain', 'refresh', 'revoke', 'login', 'resource'] as const)
+        service.failNext(kind, { status: 503 })
+      const response = await fetch(service.baseUrl + path, {
+        method: 'OPTIONS',
+        headers: {
+          Origin: ORIGIN,
+          'Access-Control-Request-Method': 'PATCH',
+          'Access-Control-Request-Headers': 'authorization,idempotency-key',
+        },
+      })
+      expect(response.status).toBe(204)
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'PATCH',
+        'access-control-allow-headers': 'authorization,idempotency-key',
+      })
+      expect(service.log).toEqual([])
+    },
+  )
 
-  it('when OPTIONS is no preflight, then it is a request for a resource', async () => {
+  it('when OPTIONS is not a preflight, then it is a request for a resource', async () => {
     const service = await startWorld()
     expect((await fetch(service.baseUrl, { method: 'OPTIONS' })).status).toBe(401)
     expect(service.count('resource')).toBe(1)
   })
 
-  it('when it is answered, whatever the answer, then it may read it, and four headers of it', async () => {
+  it('when there is a response, whatever its status, then the page may read it, and four of its headers', async () => {
     const service = await startWorld({ throttle: { calls: 1, windowMs: 60_000 } })
     const { access } = await newPair(service)
     service.failNext('resource', { status: 502 })
@@ -85,18 +88,21 @@ describe('given a page of another origin', () => {
 })
 
 describe('given a client without a secret', () => {
-  it.each(['page', 'the client'])('when it calls itself %s, then it may refresh what a login brought', async (name) => {
-    const service = await startWorld({ accessLifetimeMs: 90_000 })
-    const { refreshToken } = await service.logIn('ada')
-    const id = name === 'page' ? name : service.client.clientId
-    const { status, body } = await refresh(service, refreshToken, id)
-    expect([status, body.expires_in]).toEqual([200, 90])
-    expect((await callApi(service, String(body.access_token))).status).toBe(200)
-    expect((await refresh(service, String(body.refresh_token), id)).status).toBe(200)
-    expect((await refresh(service, refreshToken, id)).body.error).toBe('invalid_grant')
-  })
+  it.each(['page', 'the client'])(
+    'when it identifies as %s, then it may refresh the tokens of a login',
+    async (name) => {
+      const service = await startWorld({ accessLifetimeMs: 90_000 })
+      const { refreshToken } = await service.logIn('ada')
+      const id = name === 'page' ? name : service.client.clientId
+      const { status, body } = await refresh(service, refreshToken, id)
+      expect([status, body.expires_in]).toEqual([200, 90])
+      expect((await callApi(service, String(body.access_token))).status).toBe(200)
+      expect((await refresh(service, String(body.refresh_token), id)).status).toBe(200)
+      expect((await refresh(service, refreshToken, id)).body.error).toBe('invalid_grant')
+    },
+  )
 
-  it('when it asks for more, then it is rejected: the client has a secret', async () => {
+  it('when it requests more, then it is rejected: the client has a secret', async () => {
     const service = await startWorld()
     const { access, refresh: token } = await newPair(service)
     const asked = [
@@ -123,7 +129,7 @@ describe('given a login', () => {
   const claimsOf = (token: unknown) =>
     JSON.parse(Buffer.from(String(token).split('.')[1]!, 'base64url').toString()) as Record<string, unknown>
 
-  it('when a subject is given, then it comes back, also as sub of the ID token in the answer', async () => {
+  it('when a subject is given, then the response has it, and so has the ID token as sub', async () => {
     const service = await startWorld({ accessLifetimeMs: 90_000, clockOffsetMs: 86_400_000 })
     const { answer, ...login } = await service.logIn('ada')
     expect(login).toEqual({
@@ -141,7 +147,7 @@ describe('given a login', () => {
     expect(service.log).toEqual([])
   })
 
-  it('when none is given, then nobody is named', async () => {
+  it('when none is given, then the response names no user', async () => {
     const login = await (await startWorld()).logIn()
     expect(login).not.toHaveProperty('subject')
     expect(login.answer).not.toHaveProperty('id_token')
@@ -151,7 +157,7 @@ describe('given a login', () => {
     [{ subject: 'gråce@example.com' }, 'gråce@example.com'],
     [{ subject: '' }, undefined],
     [{}, undefined],
-  ])('when a page posts %j to the login endpoint, then it gets the same answer', async (form, subject) => {
+  ])('when a page posts %j to the login endpoint, then it gets the same response', async (form, subject) => {
     const service = await startWorld()
     const { status, body, headers } = await call(service.loginEndpoint, form)
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
@@ -161,12 +167,12 @@ describe('given a login', () => {
     expect(kinds(service)).toEqual(['login /oauth/login 200', 'resource /orders 200', 'refresh /oauth/token 200'])
   })
 
-  it('when the login endpoint is asked by GET, then it is told', async () => {
+  it('when a GET is sent to the login endpoint, then the response says so', async () => {
     const response = await fetch((await startWorld()).loginEndpoint)
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
   })
 
-  it('when the next login is to fail, then it does, and nothing else', async () => {
+  it('when the next login is to fail, then it fails, and nothing else does', async () => {
     const service = await startWorld()
     service.failNext('login', { status: 503 })
     expect((await call(service.loginEndpoint, {})).status).toBe(503)
@@ -176,7 +182,7 @@ describe('given a login', () => {
 })
 
 describe('given a logout', () => {
-  it('when the refresh token is revoked, then all that came of its login is, and no other login', async () => {
+  it('when the refresh token is revoked, then all tokens of its login are, and no other login', async () => {
     const service = await startWorld()
     const other = await service.logIn()
     const first = await service.logIn()
@@ -190,7 +196,7 @@ describe('given a logout', () => {
     expect((await refresh(service, other.refreshToken)).status).toBe(200)
   })
 
-  it('when a spent refresh token is revoked, then that ends its login, too', async () => {
+  it('when a spent refresh token is revoked, then that ends its login too', async () => {
     const service = await startWorld()
     const { refreshToken } = await service.logIn()
     const { body } = await refresh(service, refreshToken)
@@ -206,7 +212,7 @@ describe('given a logout', () => {
     expect((await refresh(service, refreshToken)).status).toBe(200)
   })
 
-  it('when the token is unknown, then it is as good as revoked (RFC 7009, section 2.2)', async () => {
+  it('when the token is unknown, then it counts as revoked (RFC 7009, section 2.2)', async () => {
     expect((await revoke(await startWorld(), 'unknown')).status).toBe(200)
   })
 
@@ -223,7 +229,7 @@ describe('given a logout', () => {
   it.each([
     [{}, 400, 'invalid_request'],
     [{ token: 'any', client_id: '' }, 401, 'invalid_client'],
-  ])('when it is asked by %j, then the answer is %d %s', async (form, status, error) => {
+  ])('when the request is %j, then the response is %d %s', async (form, status, error) => {
     const { revocationEndpoint } = await startWorld()
     const answered = await call(revocationEndpoint, { client_id: 'page', ...form })
     expect([answered.status, answered.body.error]).toEqual([status, error])

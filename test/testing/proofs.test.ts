@@ -38,7 +38,7 @@ async function asked({ baseUrl }: SimulatedService, authorization: string, proof
 }
 
 describe('given a token request with a proof', () => {
-  it('when it is answered, then the token needs a proof of the same key in each request', async () => {
+  it('when it succeeds, then the token needs a proof of the same key in each request', async () => {
     const service = await startWorld()
     const [key, other] = [await newKey(), await newKey()]
     const { status, body } = await tokenCall(service, await proofFor(service, key))
@@ -58,7 +58,7 @@ describe('given a token request with a proof', () => {
     expect(await asked(service, `Bearer ${token}`, await proof(key))).toEqual([401, 'Bearer error="invalid_token"'])
   })
 
-  it('when another key refreshes, then it is rejected, and the refresh token stays good', async () => {
+  it('when another key refreshes, then it is rejected, and the refresh token stays valid', async () => {
     const service = await startWorld()
     const [key, other] = [await newKey(), await newKey()]
     const { body } = await tokenCall(service, await proofFor(service, key))
@@ -69,7 +69,7 @@ describe('given a token request with a proof', () => {
   })
 
   it.each<[string, (service: SimulatedService, key: ProvingKey) => string | Promise<string>]>([
-    ['no JWS', () => 'abc'],
+    ['not a JWS', () => 'abc'],
     ['for another method', ({ tokenEndpoint: url }, key) => key.prove({ method: 'GET', url })],
     ['for another path', ({ baseUrl: url }, key) => key.prove({ method: 'POST', url })],
     ['for an access token', ({ tokenEndpoint: url }, key) => key.prove({ method: 'POST', url, token: 'x' })],
@@ -81,7 +81,7 @@ describe('given a token request with a proof', () => {
         return [two.split('.')[0], ...one.split('.').slice(1)].join('.')
       },
     ],
-  ])('when the proof is %s, then it is refused', async (_, proof) => {
+  ])('when the proof is %s, then it is rejected', async (_, proof) => {
     const service = await startWorld()
     const { status, body } = await tokenCall(service, await proof(service, await newKey()))
     expect([status, body.error]).toEqual([400, 'invalid_dpop_proof'])
@@ -93,8 +93,8 @@ describe('given a token request with a proof', () => {
   })
 })
 
-describe('given a service that demands nonces', () => {
-  it('when a proof lacks the nonce, then the answer brings it', async () => {
+describe('given a service that requires nonces', () => {
+  it('when a proof lacks the nonce, then the response has it', async () => {
     const service = await startWorld({ dpopNonces: true })
     const key = await newKey()
     const first = await tokenCall(service, await proofFor(service, key))
@@ -103,7 +103,7 @@ describe('given a service that demands nonces', () => {
     expect(await tokenCall(service, await proofFor(service, key, nonce))).toMatchObject({ status: 200 })
   })
 
-  it('when a user logs in and the application sends requests, then they succeed, and the key owns the login', async () => {
+  it('when a user logs in and the application sends requests, then they succeed, and the login is bound to the key', async () => {
     const service = await startWorld({ dpopNonces: true })
     const dpop = await newKey()
     const source = oauth2({ tokenEndpoint: service.tokenEndpoint, clientId: 'page', grant: 'login', dpop })
@@ -120,7 +120,7 @@ describe('given a service that demands nonces', () => {
     expect(service.log.flatMap(({ kind, status }) => (kind === 'refresh' ? status : []))).toEqual([400, 200, 200])
   })
 
-  it('when the option is no boolean, then the error names it', async () => {
+  it('when the option is not a boolean, then the error names it', async () => {
     await expect(startWorld({ dpopNonces: 'yes' as never })).rejects.toThrow(
       new TypeError('dpopNonces must be true or false, got yes'),
     )

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { callApi, newPair, obtainAsClient, obtainAsLogin, refresh, standAt, startWorld } from './world.ts'
 
-describe('given a good access token', () => {
+describe('given a valid access token', () => {
   it('when a request carries it, then the request is echoed without it', async () => {
     const service = await startWorld()
     const { access } = await newPair(service)
@@ -20,7 +20,7 @@ describe('given a good access token', () => {
     expect(echo.headers).not.toHaveProperty('authorization')
   })
 
-  it('when it comes from Variant A, or from a refresh, then it is as good', async () => {
+  it('when it comes from Variant A, or from a refresh, then it is valid too', async () => {
     const service = await startWorld()
     const { data } = (await (await obtainAsClient(service)).json()) as { data: { attributes: { access: string } } }
     const { refresh: token } = await newPair(service)
@@ -29,7 +29,7 @@ describe('given a good access token', () => {
     expect((await callApi(service, next.attributes.access)).status).toBe(200)
   })
 
-  it('when newer tokens were obtained and refreshed, then it is still good', async () => {
+  it('when newer tokens were obtained and refreshed, then it is still valid', async () => {
     const service = await startWorld()
     const { access, refresh: token } = await newPair(service)
     await refresh(service, token)
@@ -47,7 +47,7 @@ describe('given a good access token', () => {
     expect((await callApi(service, access)).status).toBe(401)
   })
 
-  it('when access tokens are revoked, then it is rejected, and its refresh token and later tokens are good', async () => {
+  it('when access tokens are revoked, then it is rejected, and its refresh token and later tokens are valid', async () => {
     const service = await startWorld()
     const { access, refresh: token } = await newPair(service)
     service.revokeAccessTokens()
@@ -57,26 +57,23 @@ describe('given a good access token', () => {
   })
 })
 
-describe('given no good access token', () => {
+describe('given no valid access token', () => {
   it.each([
     ['no header', undefined, 'Bearer'],
     ['another scheme', 'Basic YTpi', 'Bearer'],
     ['no token', 'Bearer', 'Bearer'],
     ['an unknown token', 'Bearer unknown', 'Bearer error="invalid_token"'],
-  ])(
-    'when a request comes with %s, then it is rejected with 401 by the clock of the service',
-    async (_, value, challenge) => {
-      const service = await startWorld({ clockOffsetMs: 86_400_000 })
-      standAt(Date.parse('2020-12-29T05:42:11.925Z'))
-      const response = await fetch(`${service.baseUrl}/orders`, { headers: value ? { Authorization: value } : {} })
-      expect(response.status).toBe(401)
-      expect(response.headers.get('www-authenticate')).toBe(challenge)
-      expect(response.headers.get('date')).toBe('Wed, 30 Dec 2020 05:42:11 GMT')
-      expect(await response.json()).toEqual({
-        errors: [{ status: '401', detail: 'A valid access token is required.' }],
-      })
-    },
-  )
+  ])('when a request has %s, then it is rejected with 401 by the clock of the service', async (_, value, challenge) => {
+    const service = await startWorld({ clockOffsetMs: 86_400_000 })
+    standAt(Date.parse('2020-12-29T05:42:11.925Z'))
+    const response = await fetch(`${service.baseUrl}/orders`, { headers: value ? { Authorization: value } : {} })
+    expect(response.status).toBe(401)
+    expect(response.headers.get('www-authenticate')).toBe(challenge)
+    expect(response.headers.get('date')).toBe('Wed, 30 Dec 2020 05:42:11 GMT')
+    expect(await response.json()).toEqual({
+      errors: [{ status: '401', detail: 'A valid access token is required.' }],
+    })
+  })
 
   it.each(['/', '/tokens', '/token/refresh/now', '//token/', '/v1/token/'])(
     'when %s is posted to, then it is a resource, not the token endpoint',
@@ -91,7 +88,7 @@ describe('given no good access token', () => {
     ['Bearer', 200],
     ['bearer', 200],
     ['Basic', 401],
-  ])('when a good one comes under the scheme %s, then the status is %d', async (scheme, status) => {
+  ])('when a valid one has the scheme %s, then the status is %d', async (scheme, status) => {
     const service = await startWorld()
     const headers = { Authorization: `${scheme} ${(await newPair(service)).access}` }
     expect((await fetch(service.baseUrl, { headers })).status).toBe(status)
@@ -104,7 +101,7 @@ describe('given no good access token', () => {
 })
 
 describe('given requests of every kind', () => {
-  it('when they have been served, then the log lists them, oldest first', async () => {
+  it('when they have a response, then the log lists them, oldest first', async () => {
     const service = await startWorld({ clockOffsetMs: 5000 })
     standAt(1_000_000)
     const pair = await newPair(service)

@@ -26,7 +26,7 @@ describe('given a wrong option', () => {
     ['throttle', { calls: 1.5, windowMs: 1 }, 'RangeError', 'got 1.5'],
     ['throttle', { calls: 1 }, 'TypeError', 'throttle.windowMs must be a number, got undefined'],
     ['throttle', { calls: 1, windowMs: 0 }, 'RangeError', 'throttle.windowMs must be above 0, got 0'],
-  ])('when %s is %p, then starting is refused with a %s saying "%s"', async (option, value, name, message) => {
+  ])('when %s is %p, then starting fails with a %s that contains "%s"', async (option, value, name, message) => {
     const started = startTokenService({ [option]: value })
     await expect(started).rejects.toMatchObject({ name, message: expect.stringContaining(message) })
   })
@@ -50,7 +50,7 @@ describe('given no option', () => {
 })
 
 describe('given options at their limits', () => {
-  it('when tokens are issued, then their instants can still be written', async () => {
+  it('when tokens are issued, then their instants can still be represented', async () => {
     const limits = { accessLifetimeMs: 1e14, refreshLifetimeMs: 1e14 }
     for (const clockOffsetMs of [-5e13, 5e13]) {
       const service = await startWorld({ ...limits, clockOffsetMs })

@@ -23,7 +23,7 @@ const connectTo = async (baseUrl: string): Promise<Socket> => {
 }
 
 describe('given a latency', () => {
-  it('when a token is asked for, then the service acts at once and answers when it has passed', async () => {
+  it('when a token is requested, then the service acts at once and responds when it has passed', async () => {
     const service = await startWorld({ latencyMs: 250 })
     const { held } = holdTimers()
     const answer = obtainAsLogin(service)
@@ -36,7 +36,7 @@ describe('given a latency', () => {
     expect(service.count('obtain')).toBe(1)
   })
 
-  it('when a rejected token request is answered, then that waits too; a resource does not', async () => {
+  it('when a token request is rejected, then that response waits too; that of a resource does not', async () => {
     const service = await startWorld({ latencyMs: 1 })
     const { held } = holdTimers()
     expect((await callApi(service, 'none')).status).toBe(401)
@@ -47,7 +47,7 @@ describe('given a latency', () => {
     expect((await answer).status).toBe(401)
   })
 
-  it('when the client leaves meanwhile, then the wait ends and the log shows that no answer was sent', async () => {
+  it('when the client leaves during it, then the wait ends and the log shows that no response was sent', async () => {
     const service = await startWorld({ latencyMs: 60_000 })
     const { held, cleared } = holdTimers()
     const leave = new AbortController()
@@ -60,7 +60,7 @@ describe('given a latency', () => {
     expect(cleared).toHaveBeenCalledWith(1)
   })
 
-  it('when the service is closed meanwhile, then no timer is left', async () => {
+  it('when the service is closed during it, then no timer is left', async () => {
     const service = await startWorld({ latencyMs: 60_000 })
     const { held, cleared } = holdTimers()
     const answer = expect(obtainAsLogin(service)).rejects.toMatchObject({ message: 'fetch failed' })
@@ -72,19 +72,19 @@ describe('given a latency', () => {
 })
 
 describe('given a running service', () => {
-  it('when it is called at another address of this machine, then nobody is there', async () => {
+  it('when it is called at another address of this machine, then the connection is refused', async () => {
     const { baseUrl } = await startWorld()
     const elsewhere = fetch(baseUrl.replace('127.0.0.1', '127.0.0.2'))
     await expect(elsewhere).rejects.toMatchObject({ message: 'fetch failed' })
   })
 
-  it('when it answers, then it announces no end of idle connections', async () => {
+  it('when it responds, then it announces no timeout for idle connections', async () => {
     const response = await fetch((await startWorld()).baseUrl)
     expect([response.headers.get('connection'), response.headers.get('keep-alive')]).toEqual(['keep-alive', null])
   })
 })
 
-describe('given a service to be closed', () => {
+describe('given a service that is closed', () => {
   it('when requests hang and connections idle, then all are ended and the port is free', async () => {
     const service = await startTokenService()
     const agent = new Agent({ keepAlive: true })
@@ -115,13 +115,13 @@ describe('given a service to be closed', () => {
   })
 })
 
-describe('given clients that misbehave', () => {
-  it('when one leaves in the middle of its request, then nothing is logged, no fault is met, others are served', async () => {
+describe('given misbehaving clients', () => {
+  it('when one leaves in the middle of its request, then nothing is logged, no fault is used, and others get their responses', async () => {
     const service = await startWorld()
     service.failNext('obtain', { status: 503 })
     const socket = await connectTo(service.baseUrl)
     socket.write('POST /token/ HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n')
-    // The service says "100 Continue", so it has begun to read the body.
+    // The service sends "100 Continue", so it has begun to read the body.
     await once(socket, 'data')
     socket.write('{"data"', () => socket.destroy())
     await once(socket, 'close')
@@ -132,7 +132,7 @@ describe('given clients that misbehave', () => {
     expect(service.log.map((served) => served.status)).toEqual([503, 200])
   })
 
-  it('when one does not speak HTTP, then others are served', async () => {
+  it('when one does not speak HTTP, then others get their responses', async () => {
     const service = await startWorld()
     const socket = await connectTo(service.baseUrl)
     socket.resume().write('hello\r\n\r\n')
@@ -140,7 +140,7 @@ describe('given clients that misbehave', () => {
     expect((await newPair(service)).is_2fa_confirmed).toBe(false)
   })
 
-  it('when many leave before their answers, then the service goes on', async () => {
+  it('when many leave before their responses, then the service keeps running', async () => {
     const service = await startWorld()
     for (let n = 0; n < 50; n += 1) {
       const socket = await connectTo(service.baseUrl)

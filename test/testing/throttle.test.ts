@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals'
 import { slidingWindow } from '../../src/testing/throttle.ts'
 import { obtainAsClient, obtainAsLogin, refresh, standAt, startWorld, verdict } from './world.ts'
 
-describe('given two calls allowed in 1000 ms', () => {
-  it('when calls keep coming, then a call is allowed once the second last allowed one is 1000 ms old', () => {
+describe('given two requests allowed in 1000 ms', () => {
+  it('when requests keep coming, then one is allowed once the second last allowed one is 1000 ms old', () => {
     const waitMs = slidingWindow({ calls: 2, windowMs: 1000 })
     const waits = [5000, 5400, 5401, 5999, 6000, 6000, 6399, 6400, 6401].map((now) => waitMs(now))
     expect(waits).toEqual([0, 0, 599, 1, 0, 400, 1, 0, 599])
   })
 
-  it('when the clock is set back, then calls made in what is now the future do not count', () => {
+  it('when the clock is set back, then requests in what is now the future do not count', () => {
     const waitMs = slidingWindow({ calls: 1, windowMs: 1000 })
     expect([waitMs(9000), waitMs(9001), waitMs(5000), waitMs(5001)]).toEqual([0, 999, 0, 999])
   })
@@ -21,7 +21,7 @@ describe('given a service that allows one token request in 2500 ms', () => {
     { later: 500, seconds: '2' },
     { later: 501, seconds: '2' },
     { later: 2499, seconds: '1' },
-  ])('when the second comes $later ms later, then it is throttled for $seconds s', async ({ later, seconds }) => {
+  ])('when the second arrives $later ms later, then it is throttled for $seconds s', async ({ later, seconds }) => {
     const service = await startWorld({ throttle: { calls: 1, windowMs: 2500 } })
     standAt(1_000_000)
     expect((await obtainAsClient(service)).status).toBe(200)
@@ -34,7 +34,7 @@ describe('given a service that allows one token request in 2500 ms', () => {
     expect((await obtainAsLogin(service)).status).toBe(200)
   })
 
-  it('when calls meet faults that keep it from acting, then they cost nothing; others count', async () => {
+  it('when requests meet faults that keep the service from acting, then they do not count; others do', async () => {
     const service = await startWorld({ throttle: { calls: 1, windowMs: 60_000 } })
     service.failNext('obtain', { status: 503 })
     service.failNext('obtain', { drop: 'before' })

@@ -17,7 +17,7 @@ const now = Date.parse('2020-12-29T05:42:11.925Z')
 
 describe('given the credentials of Variant A', () => {
   it.each(['/token/', '/token', '/token/?v=1'])(
-    'when they are posted to %s, then an access token comes',
+    'when they are posted to %s, then the response has an access token',
     async (path) => {
       const service = await startWorld()
       const { clientId: client_id, clientSecret: client_secret } = service.client
@@ -46,7 +46,7 @@ describe('given the credentials of Variant A', () => {
 })
 
 describe('given the credentials of Variant B', () => {
-  it('when they are posted, then a token set comes whose instants count from the time it was received', async () => {
+  it('when they are posted, then the response has a token set whose instants count from its request', async () => {
     const service = await startWorld({ clockOffsetMs: 86_400_000 })
     standAt(now)
     const response = await obtainAsLogin(service)
@@ -69,7 +69,7 @@ describe('given the credentials of Variant B', () => {
     })
   })
 
-  it('when a token set comes, then meta.sign is the tag of meta.time and refresh under login and password', async () => {
+  it('when there is a token set, then meta.sign is the tag of meta.time and refresh under login and password', async () => {
     const service = await startWorld()
     const { data, meta } = (await (await obtainAsLogin(service)).json()) as ObtainDocument
     const tag = createHmac('sha256', Buffer.from(`${service.login.login}${service.login.password}`, 'utf8'))
@@ -99,20 +99,23 @@ describe('given the credentials of Variant B', () => {
 })
 
 describe('given a refresh token', () => {
-  it.each(['/token/refresh/', '/token/refresh'])('when posted to %s, then the bare next pair comes', async (path) => {
-    const service = await startWorld()
-    const first = await newPair(service)
-    const response = await post(service, path, { refresh: first.refresh })
-    const second = (await response.json()) as TokenObject
-    expect(response.status).toBe(200)
-    expect(Object.keys(second).sort()).toEqual(['attributes', 'id', 'type'])
-    expect(second.type).toBe('auth-token')
-    expect(Object.keys(second.attributes).sort()).toEqual(Object.keys(first).sort())
-    expect(second.attributes.refresh).not.toBe(first.refresh)
-    expect(second.attributes.access).not.toBe(first.access)
-  })
+  it.each(['/token/refresh/', '/token/refresh'])(
+    'when posted to %s, then the response is the bare next token set',
+    async (path) => {
+      const service = await startWorld()
+      const first = await newPair(service)
+      const response = await post(service, path, { refresh: first.refresh })
+      const second = (await response.json()) as TokenObject
+      expect(response.status).toBe(200)
+      expect(Object.keys(second).sort()).toEqual(['attributes', 'id', 'type'])
+      expect(second.type).toBe('auth-token')
+      expect(Object.keys(second.attributes).sort()).toEqual(Object.keys(first).sort())
+      expect(second.attributes.refresh).not.toBe(first.refresh)
+      expect(second.attributes.access).not.toBe(first.access)
+    },
+  )
 
-  it('when it is used twice, then the second use is rejected with 2007 and its successor is good', async () => {
+  it('when it is used twice, then the second use is rejected with 2007 and its successor is valid', async () => {
     const service = await startWorld()
     const { refresh: token } = await newPair(service)
     const { attributes: next } = (await (await refresh(service, token)).json()) as TokenObject
@@ -120,7 +123,7 @@ describe('given a refresh token', () => {
     expect((await refresh(service, next.refresh)).status).toBe(200)
   })
 
-  it('when two requests use it at once, then exactly one gets the next pair', async () => {
+  it('when two requests use it at once, then exactly one gets the next token set', async () => {
     const service = await startWorld()
     const { refresh: token } = await newPair(service)
     const answers = await Promise.all([refresh(service, token), refresh(service, token)])
@@ -137,7 +140,7 @@ describe('given a refresh token', () => {
     expect(await verdict(await refresh(service, two.refresh))).toEqual([401, '2007'])
   })
 
-  it('when it is stolen, then it is rejected with 2007 and the log shows no theft', async () => {
+  it('when it is stolen, then it is rejected with 2007 and the log does not show the theft', async () => {
     const service = await startWorld()
     const [bystander, victim] = [await newPair(service), await newPair(service)]
     await service.stealRefreshToken()
@@ -146,7 +149,7 @@ describe('given a refresh token', () => {
     expect(service.log.map((served) => served.status)).toEqual([200, 200, 401, 200])
   })
 
-  it('when there is none to steal, then the thief is told so', async () => {
+  it('when there is none to steal, then the thief gets an error', async () => {
     const service = await startWorld()
     await expect(service.stealRefreshToken()).rejects.toThrow('No refresh token to steal')
   })
@@ -177,7 +180,7 @@ describe('given a request that is not as specified', () => {
   })
 
   it.each([
-    ['no JSON', '{'],
+    ['not JSON', '{'],
     ['nothing', ''],
     ['null', 'null'],
     ['text', '"data"'],
@@ -189,7 +192,7 @@ describe('given a request that is not as specified', () => {
     ['half of Variant B', '{"data":{"type":"auth-token","attributes":{"login":"a"}}}'],
     ['no strings', '{"data":{"type":"auth-token","attributes":{"login":1,"password":2,"refresh":3}}}'],
     ['another type', '{"data":{"type":"token","attributes":{"login":"a","password":"b","refresh":"c"}}}'],
-  ])('when its body is %s, then it is refused with 400 and no application code', async (_, body) => {
+  ])('when its body is %s, then it is rejected with 400 and no application code', async (_, body) => {
     const service = await startWorld()
     for (const path of ['/token/', '/token/refresh/']) {
       const response = await fetch(service.baseUrl + path, { method: 'POST', headers: jsonApi, body })
@@ -197,7 +200,7 @@ describe('given a request that is not as specified', () => {
     }
   })
 
-  it.each(['/token/', '/token/refresh/'])('when it is a GET of %s, then 405 says what is allowed', async (path) => {
+  it.each(['/token/', '/token/refresh/'])('when it is a GET of %s, then 405 names the allowed method', async (path) => {
     const response = await fetch((await startWorld()).baseUrl + path)
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toBe('POST')

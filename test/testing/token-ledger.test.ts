@@ -11,7 +11,7 @@ describe('given a token set', () => {
     { age: 60_000, access: false, refresh: true },
     { age: 599_999, access: false, refresh: true },
     { age: 600_000, access: false, refresh: false },
-  ])('when it is $age ms old, then its access token is good: $access, its refresh token: $refresh', (row) => {
+  ])('when it is $age ms old, then its access token is valid: $access, its refresh token: $refresh', (row) => {
     const tokens = ledger()
     const pair = tokens.issueTokens(issuedAt)
     const now = issuedAt + row.age
@@ -20,7 +20,7 @@ describe('given a token set', () => {
     expect(tokens.rotate(pair.refresh, now) !== undefined).toBe(row.refresh)
   })
 
-  it('when it is rotated, then the old refresh token is gone and the old access token lives on', () => {
+  it('when it is rotated, then the old refresh token is spent and the old access token stays valid', () => {
     const tokens = ledger()
     const first = tokens.issueTokens(issuedAt)
     const second = tokens.rotate(first.refresh, issuedAt + 1)!
@@ -31,7 +31,7 @@ describe('given a token set', () => {
     expect(second).toMatchObject({ accessExpiresAt: issuedAt + 60_001, refreshExpiresAt: issuedAt + 600_001 })
   })
 
-  it('when another pair is obtained, then both refresh tokens are good and the later one is the current one', () => {
+  it('when another token set is obtained, then both refresh tokens are valid and the later one is the current one', () => {
     const tokens = ledger()
     const first = tokens.issueTokens(issuedAt)
     const second = tokens.issueTokens(issuedAt)
@@ -40,7 +40,7 @@ describe('given a token set', () => {
     expect(tokens.rotate(second.refresh, issuedAt)).toBeDefined()
   })
 
-  it('when access tokens are revoked, then its access token is rejected and its refresh token is good', () => {
+  it('when access tokens are revoked, then its access token is rejected and its refresh token is valid', () => {
     const tokens = ledger()
     const pair = tokens.issueTokens(issuedAt)
     tokens.revokeAccess()

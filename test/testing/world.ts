@@ -48,7 +48,7 @@ export interface ObtainDocument {
   meta: { time: string; sign: string }
 }
 
-/** The attributes of the token set that an obtain brings. */
+/** The attributes of the token set that an obtain returns. */
 export async function newPair(service: SimulatedService): Promise<TokenObject['attributes']> {
   return ((await (await obtainAsLogin(service)).json()) as ObtainDocument).data.attributes
 }
@@ -56,7 +56,7 @@ export async function newPair(service: SimulatedService): Promise<TokenObject['a
 export const callApi = (service: SimulatedService, access: string, path = '/orders') =>
   fetch(service.baseUrl + path, { headers: { Authorization: `Bearer ${access}` } })
 
-/** Status and application code of an answer. */
+/** Status and application code of a response. */
 export async function verdict(response: Response): Promise<[number, string | undefined]> {
   const { errors } = (await response.json()) as { errors?: { code?: string }[] }
   return [response.status, errors?.[0]?.code]
@@ -67,7 +67,7 @@ export function standAt(now: number): void {
   jest.spyOn(Date, 'now').mockReturnValue(now)
 }
 
-/** Waits by turns of the event loop, not by time. */
+/** Waits for turns of the event loop, not for time. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve))
 }

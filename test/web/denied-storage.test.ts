@@ -37,7 +37,7 @@ function page(options: Parameters<typeof webStore>[0] = {}) {
   const anomalies: string[] = []
   tokens.on('anomaly', ({ kind }) => void anomalies.push(kind))
   tokens.on('storeUnavailable', () => undefined)
-  /** Lets time pass until the work is done: a storage that never answers is waited for. */
+  /** Advances the clock until the work is done, because a storage that never responds is waited for. */
   const ended = async <Value>(work: Promise<Value>): Promise<Value> => {
     const done = work.then(
       () => true,
@@ -56,9 +56,9 @@ describe('given a browser that denies storage before any login (F243)', () => {
     ['by its settings', 'open', denied('UnknownError')],
     ['to a sandboxed frame', 'open', denied('SecurityError')],
     ['because it is full', 'put', denied('QuotaExceededError')],
-    ['and never answers', 'open', () => 'never' as const],
+    ['and never responds', 'open', () => 'never' as const],
   ])(
-    'when it denies it %s, then a login is required, this tab has its tokens in memory, and is told once',
+    'when it denies it %s, then a login is required, this tab has its tokens in memory, and one event reports it',
     async (_, at, fail) => {
       storage.trouble = (step) => (step === at ? fail() : undefined)
       const { tokens, ended, ask, told, presented } = page()
@@ -76,7 +76,7 @@ describe('given a browser that denies storage before any login (F243)', () => {
     },
   )
 
-  it('when the store is to fail without storage, then it does, and the page is told why', async () => {
+  it('when the store must fail without storage, then it fails, and the page gets the reason', async () => {
     storage.trouble = denied('SecurityError')
     const { tokens, ask, told } = page({ onUnavailable: 'fail' })
     expect([await ask(), told()]).toEqual(['ERR_STORE_UNAVAILABLE', 1])
@@ -95,7 +95,7 @@ function silentOnce(kind: 'open' | 'put'): void {
 }
 
 describe('given a storage that has worked (F356)', () => {
-  it('when it fails for minutes, then it is out of order, and the login goes on as soon as it works again', async () => {
+  it('when it fails for minutes, then the store is unavailable, and the login continues as soon as it works again', async () => {
     const { tokens, clock, ask, told, presented } = page()
     await tokens.adopt(LOGIN)
     storage.trouble = denied('UnknownError')
@@ -111,7 +111,7 @@ describe('given a storage that has worked (F356)', () => {
   })
 
   it.each([['open'], ['put']] as const)(
-    'when one step (%s) of a page that found a login never responds, then no login is required, and the page is served without a reload',
+    'when one step (%s) of a page that found a login never responds, then no login is required, and the page recovers without a reload',
     async (kind) => {
       const before = page()
       await before.tokens.adopt(LOGIN)
@@ -132,7 +132,7 @@ describe('given a storage that has worked (F356)', () => {
     },
   )
 
-  it('when another tab has stored a login, and this page may read only, then the page does not take it for logged out', async () => {
+  it('when another tab has stored a login, and this page may only read, then the page does not report a logout', async () => {
     const before = page()
     await before.tokens.adopt({ ...LOGIN, accessLifetimeMs: 1 })
     await before.tokens.close()
@@ -144,7 +144,7 @@ describe('given a storage that has worked (F356)', () => {
 })
 
 describe('given a storage that fails after a login', () => {
-  it('when the storage fails for a moment only, then the login goes on', async () => {
+  it('when the storage fails only for a moment, then the login continues', async () => {
     const { tokens, clock, ask, told, presented } = page()
     await tokens.adopt(LOGIN)
     storage.trouble = denied('UnknownError')
@@ -172,7 +172,7 @@ describe('given a storage that fails after a login', () => {
     await tokens.close()
   })
 
-  it('when a user logs out, then the tokens may stay in the storage, and that is told', async () => {
+  it('when a user logs out, then the tokens may stay in the storage, and that is reported', async () => {
     const { tokens } = page()
     await tokens.adopt(LOGIN)
     storage.trouble = denied('UnknownError')
@@ -181,8 +181,8 @@ describe('given a storage that fails after a login', () => {
   })
 })
 
-describe('given a key of the browser', () => {
-  it('when it is asked for again, also at once, then all have the same one, and nobody can read it', async () => {
+describe('given a browser key', () => {
+  it('when it is requested again, even at once, then all callers have the same one, and it is not extractable', async () => {
     const keys = await Promise.all([browserKey(), browserKey(), browserKey('browser')])
     keys.push(await browserKey())
     expect(new Set(keys.map(({ id }) => id))).toEqual(new Set(['browser']))
@@ -191,7 +191,7 @@ describe('given a key of the browser', () => {
     expect((await browserKey('other')).key).not.toBe(keys[0].key)
   })
 
-  it('when another script has put something there, then a new key takes its place', async () => {
+  it('when another script has stored a value there, then a new key replaces it', async () => {
     await browserKey()
     storage.databases.get('axios-evergreen.keys')!.set('browser', { type: 'secret' })
     const [one, other] = [await browserKey(), await browserKey()]
@@ -211,7 +211,7 @@ describe('given a key of the browser', () => {
     await tokens.close()
   })
 
-  it.each([[''], [5]])('when its name is %j, then that is refused', async (name) => {
+  it.each([[''], [5]])('when its name is %j, then that is rejected', async (name) => {
     expect((await failureOf(browserKey(name as string))).message).toMatch(/^name must/)
   })
 })

@@ -31,7 +31,7 @@ function follow(status: Partial<TokenStatus>) {
   return { asked, stop: followPage(tokens as unknown as TokenManager) }
 }
 
-describe('given a manager that rests after a failure', () => {
+describe('given a manager in a cool-down after a failure', () => {
   it.each<[string, () => unknown]>([
     ['the browser is online again', online],
     ['the page becomes visible', () => document.dispatchEvent(new Event('visibilitychange'))],
@@ -45,7 +45,7 @@ describe('given a manager that rests after a failure', () => {
     expect(asked).toEqual(['renew'])
   })
 
-  it('when the page is hidden, then it is not, until the page is visible', () => {
+  it('when the page is hidden, then the attempt waits until the page is visible', () => {
     const { asked, stop } = follow({ phase: 'cooling-down' })
     document.visibilityState = 'hidden'
     online()
@@ -57,7 +57,7 @@ describe('given a manager that rests after a failure', () => {
     stop()
   })
 
-  it('when the page is shown for the first time, then it is not', () => {
+  it('when the page is shown for the first time, then there is no attempt', () => {
     const { asked, stop } = follow({ phase: 'cooling-down' })
     page.dispatchEvent(restored(false))
     expect(asked).toEqual([])
@@ -76,10 +76,10 @@ describe('given any phase', () => {
     ['expired', { renewing: true }, []],
     ['cooling-down', { renewing: true }, []],
     ['stopped', { lastError: 'ERR_SUSPICIOUS_REFRESH_TOKEN' }, []],
-    // A person may have logged in in another tab.
+    // A user may have logged in in another tab.
     ['stopped', { lastError: 'ERR_LOGIN_REQUIRED' }, ['get']],
     ['closed', {}, []],
-  ])('when %s with %j comes back, then it asks for %j', (phase, more, expected) => {
+  ])('when %s with %j comes back, then it requests %j', (phase, more, expected) => {
     const { asked, stop } = follow({ phase, ...more })
     online()
     expect(asked).toEqual(expected)

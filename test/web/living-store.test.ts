@@ -25,7 +25,7 @@ function pageRecord(clock = manualClock()): TokenRecord {
   return (webStore() as OpenableStore).open('account', clock, reports)
 }
 
-/** Claims, while the time passes in which an owner that lives answers. */
+/** Acquires a lease, while the time passes in which a live owner responds. */
 async function claimLater(record: TokenRecord, clock: ReturnType<typeof manualClock>, owner: string, version: number) {
   const answer = record.acquire(owner, version, TTL_MS)
   await clock.advance(1_000)
@@ -33,7 +33,7 @@ async function claimLater(record: TokenRecord, clock: ReturnType<typeof manualCl
 }
 
 describe('given a tab that dies in the middle of a refresh (F245)', () => {
-  it('when the next page claims, then it need not wait, and the refresh token is in doubt', async () => {
+  it('when the next page acquires a lease, then it does not wait, and the refresh token is in doubt', async () => {
     const clock = manualClock()
     const [one, next] = [pageRecord(), pageRecord(clock)]
     const { version } = await one.adopt(0, PAIR)
@@ -44,7 +44,7 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
     expect(await claimLater(next, clock, 'next', version)).toMatchObject(doubted)
   })
 
-  it('when only its lock is gone, because the user has cleared the data of the site, then it answers, and the next page waits (F324)', async () => {
+  it('when only its lock is gone, because the user has cleared the site data, then it responds, and the next page waits (F324)', async () => {
     const clock = manualClock()
     const [one, next] = [pageRecord(), pageRecord(clock)]
     const { version } = await one.adopt(0, PAIR)
@@ -56,7 +56,7 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
     expect(locks.channels).toBe(0)
   })
 
-  it('when two pages claim, then one of them waits for the other', async () => {
+  it('when two pages acquire a lease, then one of them waits for the other', async () => {
     const clock = manualClock()
     const [one, ...others] = [pageRecord(), pageRecord(clock), pageRecord(clock)]
     const { version } = await one.adopt(0, PAIR)
@@ -68,7 +68,7 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
     expect(answers.map(({ kind }) => kind).sort()).toEqual(['busy', 'granted'])
   })
 
-  it('when it had been rejected a lock, then nobody takes it for dead', async () => {
+  it('when its lock was denied, then it is not presumed dead', async () => {
     const [one, next] = [pageRecord(), pageRecord()]
     const { version } = await one.adopt(0, PAIR)
     locks.deny(true)
@@ -77,7 +77,7 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
     expect(await next.acquire('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
   })
 
-  it('when the next page is rejected a look at the locks, then it takes nobody for dead', async () => {
+  it('when the next page may not query the locks, then it presumes no owner dead', async () => {
     const [one, next] = [pageRecord(), pageRecord()]
     const { version } = await one.adopt(0, PAIR)
     await one.acquire('one', version, TTL_MS)
@@ -86,7 +86,7 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
     expect(await next.acquire('next', version, TTL_MS)).toMatchObject({ kind: 'busy' })
   })
 
-  it('when it had settled, and was to try again after a pause, then the pause holds', async () => {
+  it('when it had released its lease, with a pause before the next attempt, then the pause applies', async () => {
     const [one, next] = [pageRecord(), pageRecord()]
     const { version } = await one.adopt(0, PAIR)
     const lease = await one.acquire('one', version, TTL_MS)
@@ -96,7 +96,7 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
   })
 })
 
-describe('given a tab that lives', () => {
+describe('given a live tab', () => {
   it.each(['accept', 'release'] as const)('when its exchange has ended with %s, then it holds no lock', async (end) => {
     const clock = manualClock()
     const one = pageRecord(clock)
@@ -110,7 +110,7 @@ describe('given a tab that lives', () => {
     expect([locks.held, clock.pendingTimers]).toEqual([0, 0])
   })
 
-  it('when its exchange lasts longer than its lease, then it holds the lock no longer than that', async () => {
+  it('when its exchange lasts longer than its lease, then it holds the lock no longer than the lease', async () => {
     const clock = manualClock()
     const one = pageRecord(clock)
     await one.acquire('one', 0, TTL_MS)
@@ -118,14 +118,14 @@ describe('given a tab that lives', () => {
     expect(locks.held).toBe(0)
   })
 
-  it('when it logs in during an exchange, then it can claim at once, although it holds the lock', async () => {
+  it('when it logs in during an exchange, then it can acquire a lease at once, although it holds the lock', async () => {
     const one = pageRecord()
     await one.acquire('one', 0, TTL_MS)
     const { version } = await one.adopt(0, PAIR)
     expect(await one.acquire('one', version, TTL_MS)).toMatchObject({ kind: 'granted', presentable: true })
   })
 
-  it('when another makes the exchange, or the storage fails, then it holds no lock', async () => {
+  it('when another owner makes the exchange, or the storage fails, then it holds no lock', async () => {
     const [one, other] = [pageRecord(), pageRecord()]
     await one.acquire('one', 0, TTL_MS)
     await other.acquire('other', 0, TTL_MS)
@@ -143,7 +143,7 @@ describe('given a wall clock that is set in the middle of a refresh (F323)', () 
   }
 
   it.each([HOUR_MS, -HOUR_MS])(
-    'when another tab claims after a step of %s ms, then it waits for the first',
+    'when another tab acquires a lease after a step of %s ms, then it waits for the first',
     async (ms) => {
       const clock = manualClock()
       const [one, other] = [pageRecord(), pageRecord(clock)]
@@ -160,7 +160,7 @@ describe('given a wall clock that is set in the middle of a refresh (F323)', () 
     },
   )
 
-  it('when the first tab is frozen, then the other one waits no longer than a lease lasts', async () => {
+  it('when the first tab is frozen, then the other one waits for one lease at most', async () => {
     const clock = manualClock()
     const [one, other] = [pageRecord(), pageRecord(clock)]
     const { version } = await one.adopt(0, PAIR)
@@ -173,7 +173,7 @@ describe('given a wall clock that is set in the middle of a refresh (F323)', () 
 })
 
 describe('given a browser whose navigator.locks gives no response (F357)', () => {
-  it('when a page claims again and again, then only its first claim waits for a second, and it claims without a lock', async () => {
+  it('when a page acquires leases repeatedly, then only the first attempt waits for a second, and proceeds without a lock', async () => {
     const clock = manualClock()
     locks.silence(true)
     const record = pageRecord(clock)
@@ -187,7 +187,7 @@ describe('given a browser whose navigator.locks gives no response (F357)', () =>
     expect([locks.held, clock.pendingTimers]).toEqual([0, 0])
   })
 
-  it('when the response comes late, then that lock is not held, and the next claim has one', async () => {
+  it('when the response arrives late, then that lock is not held, and the next lease has one', async () => {
     const clock = manualClock()
     locks.silence(true)
     const record = pageRecord(clock)
@@ -202,7 +202,7 @@ describe('given a browser whose navigator.locks gives no response (F357)', () =>
     expect(locks.held).toBe(1)
   })
 
-  it('when it must tell whether another owner lives, then it takes nobody for dead', async () => {
+  it('when it must determine whether another owner is alive, then it presumes none dead', async () => {
     const clock = manualClock()
     const [one, other] = [pageRecord(), pageRecord(clock)]
     const { version } = await one.adopt(0, PAIR)

@@ -49,25 +49,25 @@ class UnfinishedUrl {
 }
 
 describe('given React Native (F248)', () => {
-  it('when no polyfill is loaded, then creating a manager says what is missing', async () => {
+  it('when no polyfill is loaded, then creating a manager reports what is missing', async () => {
     expect(await firstUse({ ...REACT_NATIVE, URL: UnfinishedUrl })).toBe(
       'TypeError: This runtime lacks crypto.getRandomValues, TextDecoder, URL: load polyfills before axios-evergreen (for React Native, docs/works-with.md names them)',
     )
   })
 
   it.each(['crypto', 'TextDecoder', 'URL', 'AbortController', 'TextEncoder', 'URLSearchParams', 'performance'])(
-    'when only %s is missing, then that is said',
+    'when only %s is missing, then that is reported',
     async (name) => {
       const { [name]: _, ...globals } = { ...REACT_NATIVE, ...POLYFILLS } as Record<string, unknown>
       expect(await firstUse(globals)).toContain(`TypeError: This runtime lacks ${name}`)
     },
   )
 
-  it('when the polyfills are loaded, then tokens come', async () => {
+  it('when the polyfills are loaded, then tokens arrive', async () => {
     expect(await firstUse({ ...REACT_NATIVE, ...POLYFILLS })).toBe('token-1')
   })
 
-  it('F286: when a polyfill is missing, then oauth2() says so in the same sentence', () => {
+  it('F286: when a polyfill is missing, then oauth2() reports it in the same sentence', () => {
     const context = startApp(bundle, { ...REACT_NATIVE, ...POLYFILLS, URL: UnfinishedUrl })
     const create = `evergreen.oauth2({ tokenEndpoint: 'https://id.example.com/token', clientId: 'app', grant: 'login' })`
     expect(() => void runInContext(create, context)).toThrow(
@@ -75,7 +75,7 @@ describe('given React Native (F248)', () => {
     )
   })
 
-  it('F286: when there is no crypto.subtle, then a shared store says what to load', () => {
+  it('F286: when there is no crypto.subtle, then a shared store names what to load', () => {
     const context = startApp(bundle, { ...REACT_NATIVE, ...POLYFILLS })
     const create = `evergreen.sharedStore({ kind: 'keychain', read() {}, replace() {} })`
     expect(() => void runInContext(create, context)).toThrow(
@@ -131,7 +131,7 @@ describe('given React Native (F248)', () => {
       await rm(folder, { recursive: true })
     })
 
-    /** Starts the application. @returns What it says; if it stands still, it is killed then. */
+    /** Starts the application. @returns Its output; if it hangs, it is killed then. */
     async function run(given: { act?: string; laterMs?: number; holdAt?: string }): Promise<Said> {
       const files = { bundle: join(folder, 'bundle.js'), keychain: join(folder, 'keychain.json') }
       const settings = { act: '', laterMs: 0, code, tokenEndpoint: service.tokenEndpoint, ...files, ...given }
@@ -144,10 +144,10 @@ describe('given React Native (F248)', () => {
       return said
     }
     const MINUTE_MS = 60_000
-    /** The store cannot know that the keychain seals what it keeps. */
+    /** The store cannot know that the keychain encrypts its values. */
     const SEALED_ELSEWHERE = 'tokens-unencrypted'
     const logIn = { act: `await tokens.adopt({ refreshToken: 'refresh-0' })` }
-    /** The access token has ended, and the lease of the process that was killed, too. */
+    /** The access token has expired, and so has the lease of the killed process. */
     const later = { laterMs: 2 * MINUTE_MS }
 
     it.each([
@@ -155,7 +155,7 @@ describe('given React Native (F248)', () => {
       ['the answer', 'access-3', ['refresh-0', 'refresh-1', 'refresh-1']],
       ['the write', 'access-3', ['refresh-0', 'refresh-1', 'refresh-1']],
     ])(
-      'F286: when it is killed before %s, and the server accepts a used refresh token for a while, then the login lives',
+      'F286: when it is killed before %s, and the server accepts a used refresh token for a while, then the login is kept',
       async (holdAt, token, presented) => {
         service.isForgiving = true
         expect(await run(logIn)).toMatchObject({ token: 'access-1' })
@@ -166,13 +166,13 @@ describe('given React Native (F248)', () => {
     )
 
     it.each(['the answer', 'the write'])(
-      'F286: when it is killed before %s, and the server does not, then the person logs in once, and there is no alarm',
+      'F286: when it is killed before %s, and the server does not, then the user logs in once, and there is no alarm',
       async (holdAt) => {
         await run(logIn)
         await run({ act: 'await tokens.renew()', laterMs: MINUTE_MS, holdAt })
         const { error, events } = await run(later)
         expect(error).toBe('ERR_LOGIN_REQUIRED')
-        // What it did itself is told, at the lowest of three levels.
+        // Its own presentation is reported, at the lowest of three levels.
         expect(events).toEqual([SEALED_ELSEWHERE, 'own-unknown-outcome, low'])
         const again = { ...later, act: `await tokens.adopt({ refreshToken: 'refresh-9' })` }
         expect(await run(again)).toEqual({ token: 'access-3', events: [SEALED_ELSEWHERE] })
@@ -201,7 +201,7 @@ interface Service {
   close(): Promise<void>
 }
 
-/** A token endpoint whose refresh tokens are for one use. */
+/** A token endpoint with single-use refresh tokens. */
 async function startService(): Promise<Service> {
   const presented: string[] = []
   let answers = 0

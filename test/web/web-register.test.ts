@@ -19,14 +19,14 @@ afterEach(() => {
 const record = (account: string): TokenRecord => (webStore() as OpenableStore).open(account, manualClock(), reports)
 const entries = () => [...storage.databases.get('axios-evergreen')!.values()] as { until: number }[]
 
-describe('given tokens of users who use a browser no longer', () => {
-  it('when another user logs in after they have ended, then they are deleted, and those that live stay', async () => {
+describe('given tokens of users who no longer use a browser', () => {
+  it('when another user logs in after they have expired, then they are deleted, and valid ones stay', async () => {
     const gone = { ...PAIR, refreshRemainingMs: DAY_MS }
     await record('alice').adopt(0, gone)
     await record('bob').adopt(0, { ...PAIR, refreshRemainingMs: 30 * DAY_MS })
     expect(entries()).toHaveLength(2)
     const [{ until: endOfAlice }] = entries() as [{ until: number }]
-    // What ends at this moment has ended.
+    // What expires at this moment has expired.
     Date.now = () => endOfAlice
     await record('carol').adopt(0, gone)
     expect(entries().map(({ until }) => until > endOfAlice)).toEqual([true, true])
@@ -34,7 +34,7 @@ describe('given tokens of users who use a browser no longer', () => {
     expect(await record('bob').check?.(0)).toMatchObject({ kind: 'newer' })
   })
 
-  it('when another script has put something there, then it is deleted, too', async () => {
+  it('when another script has stored a value there, then it is deleted too', async () => {
     await record('alice').adopt(0, PAIR)
     storage.databases.get('axios-evergreen')!.set('other', 'a text')
     await record('alice').clear(0)

@@ -22,7 +22,7 @@ describe('given a runtime without IndexedDB', () => {
     [undefined, /^This tab does not share its tokens: there is no IndexedDB here: use/],
     [false, /^This tab does not share its tokens: the page is not a secure context: serve it over https$/],
   ])(
-    'when a page of which isSecureContext is %p uses webStore, then it has tokens, and is told why nobody else has them',
+    'when a page whose isSecureContext is %p uses webStore, then it has tokens, and the event states why they are not shared',
     async (isSecure, message) => {
       if (isSecure !== undefined) Reflect.set(globalThis, 'isSecureContext', isSecure)
       const { managers, told, end } = start(webStore())
@@ -36,7 +36,7 @@ describe('given a runtime without IndexedDB', () => {
     },
   )
 
-  it('when a user logs in and out, then the managers of this tab hear of it', async () => {
+  it('when a user logs in and out, then the managers of this tab report it', async () => {
     const { managers, end } = start(webStore())
     const [one, other] = managers as [TokenManager, TokenManager]
     await one.adopt({ accessToken: 'adopted', accessLifetimeMs: 60_000 })
@@ -47,7 +47,7 @@ describe('given a runtime without IndexedDB', () => {
     await end()
   })
 
-  it('when it is to fail without the store, then it does', async () => {
+  it('when it must fail without the store, then it fails', async () => {
     const { managers, end } = start(webStore({ onUnavailable: 'fail' }))
     const [tokens] = managers as [TokenManager]
     const login = { accessToken: 'adopted', accessLifetimeMs: 60_000 }
@@ -65,14 +65,14 @@ describe('given a runtime without IndexedDB', () => {
 })
 
 describe('given a browser that rejects storage', () => {
-  // In a context of `node:vm`, as jest makes one, Node 26 calls no getter of the global object itself.
+  // In a context of `node:vm`, such as that of jest, Node 26 calls no getter of the global object itself.
   const above = Object.getPrototypeOf(globalThis) as object
   afterEach(() => [globalThis, above].forEach((holder) => Reflect.deleteProperty(holder, 'indexedDB')))
 
   it.each([
     ['by the property', above, () => ({ get: denied })],
     ['in open()', globalThis, () => ({ value: { open: denied } })],
-  ])('when it refuses %s, then this tab has tokens, and the event says what to do', async (_, holder, property) => {
+  ])('when it rejects %s, then this tab has tokens, and the event states the remedy', async (_, holder, property) => {
     Object.defineProperty(holder, 'indexedDB', { ...property(), configurable: true })
     const { managers, told, end } = start(webStore())
     expect(await managers[0]!.getAccessToken()).toBe('token-1')
@@ -93,7 +93,7 @@ describe('given an error of IndexedDB', () => {
     [new DOMException('secret', 'DataError'), /^IndexedDB failed with DataError$/],
     [{ name: 'a secret' }, /^IndexedDB failed$/],
     [undefined, /^IndexedDB failed$/],
-  ])('when it is %p, then its cause and cure are told', (thrown, expected) => {
+  ])('when it is %p, then its cause and remedy are reported', (thrown, expected) => {
     expect(reasonOf(thrown)).toMatch(expected)
   })
 })

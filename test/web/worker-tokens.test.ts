@@ -29,7 +29,7 @@ const grant = (name: string, changes = {}) => ({
   ...changes,
 })
 
-/** Only a user can obtain its tokens. Refreshing gives the same tokens with a number behind them, when the test lets it. */
+/** Only a user can obtain its tokens. A refresh returns the same tokens with a number appended, when the test allows it. */
 class PersonSource implements TokenSource {
   readonly id = 'person'
   readonly login = person
@@ -55,9 +55,9 @@ afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end()
 })
 
-/** All that went through the ports. */
+/** All messages that passed through the ports. */
 const crossed: unknown[] = []
-/** A worker with a manager. `pages` are connected by a port each. */
+/** A worker with a manager. Each of the `pages` is connected by a port. */
 function startWorker({ source = new PersonSource(), ...options }: Partial<TokenManagerOptions> = {}) {
   const manager = createTokenManager({ source, ...options }) as LoginManager
   endings.push(() => manager.close())
@@ -90,13 +90,13 @@ function page(tokens: LoginManager) {
 const listenTo = (port: InstanceType<typeof MessagePort>, heard: (data: unknown) => unknown) => {
   port.addEventListener('message', (event) => void heard((event as unknown as { data: unknown }).data))
 }
-/** All messages that are in flight have arrived. */
+/** All messages in flight have arrived. */
 const arrived = async () => {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
 describe('given a worker that has the manager, and its page', () => {
-  it('when somebody logs in, renews and logs out in the page, then the worker does so, and the page hears all of it', async () => {
+  it('when a user logs in, renews and logs out in the page, then the worker does so, and the page receives all events', async () => {
     const { manager, openPage, source } = startWorker()
     const tokens = await openPage()
     const told = listen(tokens)
@@ -124,7 +124,7 @@ describe('given a worker that has the manager, and its page', () => {
     expect([manager.status().login, source.revoked.length]).toEqual(['required', 1])
   })
 
-  it('when all is told to a listener for all events, then it stops when it is told so', async () => {
+  it('when a listener receives all events, then it stops when it is removed', async () => {
     const { manager, openPage } = startWorker()
     const tokens = await openPage()
     const names: (keyof LoginEvents)[] = []
@@ -183,7 +183,7 @@ describe('given a worker that has the manager, and its page', () => {
     await tokens.settled()
   })
 
-  it('when a caller gives up or can wait no longer, then only its own wait ends', async () => {
+  it('when a caller gives up or reaches its limit, then only its own wait ends', async () => {
     const { openPage, source } = startWorker()
     const tokens = await openPage()
     const held = gate()
@@ -202,7 +202,7 @@ describe('given a worker that has the manager, and its page', () => {
     expect([await other, source.refreshes]).toEqual(['ALICE-1', 1])
   })
 
-  it('when the page closes its side, then its waits end, and the worker and other pages go on', async () => {
+  it('when the page closes its side, then its waits end, and the worker and other pages continue', async () => {
     const { manager, openPage, source } = startWorker()
     const [tokens, other] = [await openPage(), await openPage()]
     const held = gate()
@@ -219,7 +219,7 @@ describe('given a worker that has the manager, and its page', () => {
     expect([await other.getAccessToken(), manager.status().phase]).toEqual(['ALICE-1', 'fresh'])
   })
 
-  it('when the worker no longer serves, then callers wait no longer than they can', async () => {
+  it('when the worker no longer responds, then callers wait within their limits', async () => {
     const { connect } = startWorker()
     const port = connect()
     const tokens = page(await connectTokens(port))
@@ -227,7 +227,7 @@ describe('given a worker that has the manager, and its page', () => {
     expect(await failureOf(tokens.getAccessToken({ maxWaitMs: 1 }))).toMatchObject({ code: 'ERR_WAIT_TIMEOUT' })
   })
 
-  it('when a page reports a mistake, then it warns its own listeners, and one of the worker is told in the page', async () => {
+  it('when a page reports a mistake, then it warns its own listeners, and a mistake of the worker is reported in the page', async () => {
     const { openPage } = startWorker()
     const tokens = await openPage()
     const told = listen(tokens)
@@ -239,7 +239,7 @@ describe('given a worker that has the manager, and its page', () => {
     expect(told.anomaly).toMatchObject([{ kind: 'origin-not-allowed' }])
   })
 
-  it('when its store is away, then the page hears of it', async () => {
+  it('when its store is unavailable, then the page gets the event', async () => {
     const away = () => Promise.reject(new Error('away'))
     const store = sharedStore({ kind: 'away', read: away, replace: away })
     const { openPage } = startWorker({ store })
@@ -250,7 +250,7 @@ describe('given a worker that has the manager, and its page', () => {
     expect(told.storeUnavailable[0]!.message).toContain('The shared token store is unavailable')
   })
 
-  it('when the token of the page has lived its time, then the page knows that it has ended', async () => {
+  it('when the token of the page has reached its expiry, then the page treats it as expired', async () => {
     const { openPage } = startWorker()
     const tokens = await openPage()
     await tokens.adopt(grant('alice'))
@@ -268,7 +268,7 @@ describe('given a worker that has the manager, and its page', () => {
     }
   })
 
-  it('when tokens go through the page, then no message of the worker holds a refresh token', async () => {
+  it('when tokens pass through the page, then no message of the worker has a refresh token', async () => {
     const { openPage } = startWorker()
     const { prototype } = MessagePort
     const postMessage = Reflect.get(prototype, 'postMessage') as (...given: unknown[]) => void
@@ -291,7 +291,7 @@ describe('given a worker that has the manager, and its page', () => {
 })
 
 describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ open }) => {
-  /** An API that rejects the tokens of Alice. While it is held, it does not answer. */
+  /** An API that rejects the tokens of Alice. While it is held, it does not respond. */
   async function startBank() {
     const bank = { held: Promise.resolve() }
     const server = await startApi(async ({ headers }) => {
@@ -345,7 +345,7 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
     expect(server.received).toEqual([])
   })
 
-  it.each(changes)('when a request is in flight and %s, then its 401 surfaces (F209)', async (_, change) => {
+  it.each(changes)('when a request is in flight and %s, then the caller gets its 401 (F209)', async (_, change) => {
     const { manager, server, bank, transfer, source } = await startAlice()
     const held = gate()
     bank.held = held.opened
@@ -363,7 +363,7 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
     expect([server.bearers, source.refreshes]).toEqual([['Bearer ALICE', 'Bearer ALICE-1'], 1])
   })
 
-  it('when the same user logs in again meanwhile, then the request is replayed', async () => {
+  it('when the same user logs in again before the 401, then the request is replayed', async () => {
     const { tokens, server, bank, transfer } = await startAlice()
     const held = gate()
     bank.held = held.opened
@@ -374,7 +374,7 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
     expect(await sent).toMatchObject({ status: 200 })
   })
 
-  it('when Bob logs in at the very click, then a request of before is not sent as Bob, and one of after is', async () => {
+  it('when Bob logs in at the very click, then an earlier request is not sent as Bob, and a later one is', async () => {
     const { tokens, server, transfer } = await startAlice()
     const before = failureOf(transfer())
     const adopted = tokens.adopt(grant('bob'))
@@ -385,7 +385,7 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
     expect(server.bearers).toEqual(['Bearer BOB'])
   })
 
-  it('when Bob logs in and out in one turn, then a request of between is not sent', async () => {
+  it('when Bob logs in and out in one turn, then a request from between is not sent', async () => {
     const { manager, tokens, server, transfer } = await startAlice()
     const adopted = tokens.adopt(grant('bob'))
     const failed = failureOf(transfer())
@@ -394,10 +394,10 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
     expect([server.received, manager.status().login]).toEqual([[], 'required'])
   })
 
-  it('when another page logs Carol in while Bob logs in here, then what is asked as Bob is not sent as Carol', async () => {
+  it('when another page logs Carol in while Bob logs in here, then requests of Bob are not sent as Carol', async () => {
     const { manager, tokens, server, transfer } = await startAlice()
     const adopt = manager.adopt.bind(manager)
-    // Carol's login comes directly after that of Bob, before this page has heard of it.
+    // Carol's login comes directly after that of Bob, before this page has received it.
     manager.adopt = async (given) => {
       await Promise.all([adopt(given), Promise.resolve().then(() => adopt(grant('carol')))])
     }
@@ -409,7 +409,7 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
     expect(await tokens.getAccessToken()).toBe('CAROL')
   })
 
-  it('when the source can obtain without a user, then one that waits during a reset gets the next token', async () => {
+  it('when the source can obtain without a user, then a caller that waits during a reset gets the next token', async () => {
     const held = gate()
     const source: TokenSource = {
       id: 'x',
@@ -427,12 +427,12 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
 })
 
 describe('given two pages of one worker', () => {
-  it('when Bob has logged in elsewhere, and the page of Alice logs out before it hears of that, then Bob stays (F270)', async () => {
+  it('when Bob has logged in elsewhere, and the page of Alice logs out before it is notified, then Bob stays (F270)', async () => {
     for (const act of ['logout', 'reset'] as const) {
       const { manager, openPage, source } = startWorker()
       const alice = await openPage()
       await alice.adopt(grant('alice'))
-      // In one turn: no message of the worker can come between.
+      // In one turn: no message of the worker can arrive in between.
       const adopted = manager.adopt(grant('bob'))
       expect(await alice[act]()).toEqual(act === 'logout' ? { revoked: false, reason: 'nothing' } : undefined)
       await adopted
@@ -442,7 +442,7 @@ describe('given two pages of one worker', () => {
     }
   })
 
-  it('when Bob has logged in elsewhere, and the page of Alice renews before it hears of that, then the service is not asked for Bob (F271)', async () => {
+  it('when Bob has logged in elsewhere, and the page of Alice renews before it is notified, then there is no token request for Bob (F271)', async () => {
     const { manager, openPage, source } = startWorker()
     const alice = await openPage()
     await alice.adopt(grant('alice'))
@@ -456,7 +456,7 @@ describe('given two pages of one worker', () => {
     expect(source.refreshes).toBe(0)
   })
 
-  it('when one logs in, then the other hears it, and asks for its token', async () => {
+  it('when one logs in, then the other is notified, and requests its token', async () => {
     const { openPage } = startWorker()
     const [one, other] = [await openPage(), await openPage()]
     const told = listen(other)
@@ -465,7 +465,7 @@ describe('given two pages of one worker', () => {
     expect([other.status().login, await other.getAccessToken()]).toEqual(['present', 'ALICE'])
   })
 
-  it('when another user logs in in one, then both hear that it is another one, and that it was here: in the worker', async () => {
+  it('when another user logs in in one, then both report another account, and that it was here: in the worker', async () => {
     const { openPage } = startWorker()
     const pages = [await openPage(), await openPage()] as const
     const told = pages.map((tokens) => listen(tokens))
@@ -479,7 +479,7 @@ describe('given two pages of one worker', () => {
 })
 
 describe('given a page that is gone', () => {
-  it('when its port has ended, then the worker serves the others', async () => {
+  it('when its port has ended, then the worker keeps responding to the others', async () => {
     const { manager, openPage } = startWorker()
     const { port1, port2 } = new MessageChannel()
     endings.push(exposeTokens(manager, port2))
@@ -490,7 +490,7 @@ describe('given a page that is gone', () => {
     expect(await other.getAccessToken()).toBe('ALICE')
   })
 
-  it('when the worker has not heard of it for ten minutes, then it is told nothing; if it comes back, it learns who is logged in', async () => {
+  it('when it has been silent for ten minutes, then the worker sends it nothing; if it comes back, it is notified who is logged in', async () => {
     const clock = manualClock()
     const { manager, openPage } = startWorker({ clock })
     const [frozen, other] = [await openPage(), await openPage()]
@@ -514,7 +514,7 @@ describe('given a page that is gone', () => {
   })
 })
 
-/** The service rejects the refresh token of the login, and everybody hears that one is required. */
+/** The service rejects the refresh token of the login, and all listeners are notified that one is required. */
 async function losing(source: PersonSource, tokens: TokenManager): Promise<void> {
   source.failure = new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' })
   await failureOf(tokens.getAccessToken())
@@ -564,7 +564,7 @@ function startServiceWorker() {
 }
 
 describe('given a service worker', () => {
-  it('when the browser has stopped it and starts it again, then nothing is sent, the page learns that a login is required, and goes on after it', async () => {
+  it('when the browser has stopped it and starts it again, then nothing is sent, the page reports a required login, and continues after it', async () => {
     Object.assign(globalThis, { origin: 'https://site.example' })
     endings.push(() => Reflect.deleteProperty(globalThis, 'origin'))
     const { start, worker, kept } = startServiceWorker()
@@ -578,23 +578,23 @@ describe('given a service worker', () => {
     expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'none-yet' })
     await until(() => told.loginChanged.length === 2)
     expect(told.loginChanged[1]).toEqual({ login: 'required', by: 'elsewhere', account: 'unknown', reason: 'none-yet' })
-    // The page connects again. If the worker stopped before that, the next one would be asked.
+    // The page connects again. If the worker stopped before that, the next one would receive the question.
     await until(() => kept.length === 4)
     const again = start()
     await again.adopt(grant('bob'))
-    // A click of Alice that the stopped worker never heard.
+    // A click of Alice that the stopped worker never received.
     expect(await failureOf(tokens.replaceAccessToken('ALICE'))).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
     await until(() => told.loginChanged.length === 3)
     expect(await tokens.getAccessToken()).toBe('BOB')
     await again.logout()
     await until(() => told.loginChanged.length === 4)
     expect(told.loginChanged[3]).toMatchObject({ login: 'required', by: 'here' })
-    // The browser lets it live until it has answered.
+    // The browser keeps it alive until it has responded.
     expect(kept.length).toBeGreaterThan(5)
     await Promise.all(kept)
   })
 
-  it('when nobody asks for a token, then the page asks every 20 s, so that the browser does not stop it', async () => {
+  it('when there is no caller, then the page sends a message every 20 s, so that the browser does not stop the worker', async () => {
     Object.assign(globalThis, { origin: 'https://site.example' })
     endings.push(() => Reflect.deleteProperty(globalThis, 'origin'))
     const { start, worker, kept } = startServiceWorker()
@@ -619,7 +619,7 @@ describe('given a service worker', () => {
     }
   })
 
-  it('when a window of another origin posts what a page would, then nobody answers', async () => {
+  it('when a window of another origin posts the message of a page, then there is no response', async () => {
     const scope = new EventTarget()
     const manager = createTokenManager({ source: new PersonSource() })
     endings.push(() => manager.close(), exposeTokens(manager, scope))
@@ -636,13 +636,13 @@ describe('given a service worker', () => {
     expect(heard).toEqual([])
     post('')
     await until(() => heard.length === 1)
-    // Not every browser names one.
+    // Not every browser sets an origin.
     post(undefined)
     await until(() => heard.length === 2)
   })
 })
 
-it('given a shared worker, when pages connect, then each is served through its own port, until that is stopped', async () => {
+it('given a shared worker, when pages connect, then each is connected through its own port, until that is stopped', async () => {
   const scope = new EventTarget()
   const { manager } = startWorker()
   const stop = exposeTokens(manager, scope)
@@ -660,7 +660,7 @@ it('given a shared worker, when pages connect, then each is served through its o
 })
 
 it('given a thread of Node that has the manager, when it ends in the middle of a wait, then the wait ends at once', async () => {
-  // It hears, and never answers.
+  // It receives messages, and never responds.
   const worker = new Worker(
     `const { parentPort } = require('node:worker_threads')
      parentPort.on('message', ({ 'axios-evergreen': { name }, port }) => {
@@ -697,17 +697,17 @@ const STATE = {
   maxWaitMs: 30_000,
 }
 
-describe('given what is posted to a worker by anybody', () => {
+describe('given foreign messages to a worker', () => {
   it.each<[string, unknown]>([
     ['text', 'look'],
     ['nothing', undefined],
     ['null', null],
     ['a message of the application', { question: 'logIn' }],
     ['a question without a name', { 'axios-evergreen': { page: 'x' } }],
-    ['a question of no page', { 'axios-evergreen': { name: 'get' } }],
-    ['a question that is text', { 'axios-evergreen': 'get' }],
+    ['a question that is not from a page', { 'axios-evergreen': { name: 'get' } }],
+    ['a question that is a string', { 'axios-evergreen': 'get' }],
     ['a question that is null', { 'axios-evergreen': null }],
-  ])('when it is %s, then nobody answers, and pages are served as before', async (_, message) => {
+  ])('when it is %s, then there is no response, and pages get theirs as before', async (_, message) => {
     const { connect } = startWorker()
     const port = connect()
     const { port1, port2 } = new MessageChannel()
@@ -723,7 +723,7 @@ describe('given what is posted to a worker by anybody', () => {
   })
 
   it.each(['status', 'constructor', '__proto__', 'toString', 'revoke'])(
-    'when it asks for %s, then it is rejected',
+    'when it calls %s, then it is rejected',
     async (name) => {
       const { connect } = startWorker()
       const { port1, port2 } = new MessageChannel()
@@ -738,7 +738,7 @@ describe('given what is posted to a worker by anybody', () => {
   )
 })
 
-it('given a manager that throws what is no error, when a page asks, then it gets an error that says so', () => {
+it('given a manager that throws a value that is not an error, when a page calls it, then the page gets an error that reports it', () => {
   expect(transferred('a text')).toEqual({ name: 'Error', message: 'The worker threw a value that is not an Error' })
   expect(transferred(new RangeError('too far'))).toEqual({ name: 'RangeError', message: 'too far' })
 })
@@ -764,7 +764,7 @@ describe('given bad arguments', () => {
     ['an address', new URL('https://site.example/worker.js')],
     ['a window', { postMessage: () => undefined }],
     ['a broadcast channel', Object.create(BroadcastChannel.prototype)],
-    ['a port that is none', { port: {} }],
+    ['an invalid port', { port: {} }],
     ['a worker without postMessage', { terminate: () => undefined }],
   ])('when the worker is %s, then a TypeError names it', async (_, worker) => {
     const error = await failureOf(connectTokens(worker as never))
@@ -772,7 +772,7 @@ describe('given bad arguments', () => {
     expect(error.message).toMatch(/^worker/)
   })
 
-  it('when a grant is wrong, then the page throws, the login stays as it is, and nothing is posted', async () => {
+  it('when a grant is invalid, then the page throws, the login stays unchanged, and nothing is posted', async () => {
     const { openPage } = startWorker()
     const tokens = await openPage()
     await tokens.adopt(grant('alice'))
@@ -791,8 +791,8 @@ describe('given bad arguments', () => {
   })
 })
 
-describe('given a login that is in flight in a page of a worker', () => {
-  it('F284: when it comes, then the page has its token, and has heard of no required login; other pages do not wait', async () => {
+describe('given a pending login in a page of a worker', () => {
+  it('F284: when it completes, then the page has its token, and was not notified of a required login; other pages do not wait', async () => {
     const { openPage } = startWorker()
     const [tokens, other] = [await openPage(), await openPage()]
     const told = listen(tokens)
@@ -809,7 +809,7 @@ describe('given a login that is in flight in a page of a worker', () => {
     expect(told.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
   })
 
-  it('F284: when it begins while the worker looks for a token, then whoever has asked waits for it, too', async () => {
+  it('F284: when it begins while the worker checks for a token, then earlier callers wait for it too', async () => {
     const { openPage } = startWorker()
     const tokens = await openPage()
     const login = gate()
@@ -822,7 +822,7 @@ describe('given a login that is in flight in a page of a worker', () => {
     expect(await waiting).toBe('ALICE')
   })
 
-  it('F284: when another page logs out meanwhile, then the page hears of it only when no login has come', async () => {
+  it('F284: when another page logs out, then the page reports it only after the pending login has returned nothing', async () => {
     const { openPage } = startWorker()
     const [tokens, other] = [await openPage(), await openPage()]
     await other.adopt(grant('alice'))
@@ -843,7 +843,7 @@ describe('given a login that is in flight in a page of a worker', () => {
     expect(told.loginChanged).toMatchObject([{ login: 'required', reason: 'logged-out' }])
   })
 
-  it('F284: when it brings another user, then a request that began before gets no token of that person', async () => {
+  it('F284: when it returns another user, then an earlier request gets no token of that user', async () => {
     const { openPage } = startWorker()
     const tokens = await openPage()
     await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
@@ -857,7 +857,7 @@ describe('given a login that is in flight in a page of a worker', () => {
   })
 
   it.each(['alice', 'bob', undefined])(
-    'F339: when the login before is lost, as everybody has heard, then who waits since gets the token of the next one (%s)',
+    'F339: when the loss of the previous login was reported, then later callers get the token of the next one (%s)',
     async (subject) => {
       const { openPage, source } = startWorker()
       const tokens = await openPage()
@@ -875,7 +875,7 @@ describe('given a login that is in flight in a page of a worker', () => {
       login.open()
       await adopted
       expect(await waiting).toBe('SECOND')
-      // A request that began before the loss is one of Alice.
+      // A request that began before the loss belongs to Alice.
       expect(begun >= (internalsOf(tokens)?.firstGeneration?.() ?? 0)).toBe(subject === 'alice')
     },
   )
@@ -902,7 +902,7 @@ describe('given a login that is in flight in a page of a worker', () => {
     },
   )
 
-  it('F363: when the worker waits for a login of its own, and a page brings a later one, then that stays', async () => {
+  it('F363: when the worker waits for a login of its own, and a page completes a later one, then that is kept', async () => {
     const { manager, openPage, source } = startWorker()
     const tokens = await openPage()
     const login = gate()
@@ -916,7 +916,7 @@ describe('given a login that is in flight in a page of a worker', () => {
     expect(source.revoked).toEqual([expect.stringContaining('carol')])
   })
 
-  it('F363: when a page waits for a login, and logs out meanwhile, then nothing is pending there, and the login is revoked when it comes', async () => {
+  it('F363: when a page waits for a login, and logs out first, then nothing is pending there, and the login is revoked when it completes', async () => {
     const { openPage, source } = startWorker()
     const tokens = await openPage()
     const login = gate()
@@ -930,7 +930,7 @@ describe('given a login that is in flight in a page of a worker', () => {
     expect(source.revoked).toEqual([expect.stringContaining('carol')])
   })
 
-  it('F339: when the loss of the login before is told while a page brings the next one, then its requests get no token of a third', async () => {
+  it('F339: when the loss of the previous login is reported while a page starts the next one, then its requests get no token of a third', async () => {
     const { connect, manager, openPage, source } = startWorker()
     const port = connect()
     const [tokens, other] = [await openPage(port), await openPage()]
@@ -948,7 +948,7 @@ describe('given a login that is in flight in a page of a worker', () => {
     expect(begun >= (internalsOf(tokens)?.firstGeneration?.() ?? 0)).toBe(false)
   })
 
-  it('F339: when the same user logs in again in another page, then a request of that login gets no token of the one in flight', async () => {
+  it('F339: when the same user logs in again in another page, then a request of that login gets no token of the pending one', async () => {
     const { manager, openPage, source } = startWorker()
     const [tokens, other] = [await openPage(), await openPage()]
     await manager.adopt(grant('alice', { accessLifetimeMs: 0 }))
@@ -966,7 +966,7 @@ describe('given a login that is in flight in a page of a worker', () => {
     expect(begun >= (firstGeneration?.() ?? 0)).toBe(false)
   })
 
-  it('F339: when the worker learns of the loss before it hears the question of a page, then that caller gets no token of the next person', async () => {
+  it('F339: when the worker finds the loss before it receives the question of a page, then that caller gets no token of the next user', async () => {
     const { connect, manager, openPage, source } = startWorker()
     const port = connect()
     const tokens = await openPage(port)
@@ -993,7 +993,7 @@ describe('given a login that is in flight in a page of a worker', () => {
     login.open()
   })
 
-  it('F339: when a listener of the worker begins the next login at once, then who asks in a page since waits for it', async () => {
+  it('F339: when a listener of the worker begins the next login at once, then later callers in a page wait for it', async () => {
     const source = new PersonSource()
     const manager = createTokenManager({ source })
     endings.push(() => manager.close())
@@ -1017,11 +1017,11 @@ describe('given a login that is in flight in a page of a worker', () => {
     expect(await waiting).toBe('BOB')
   })
 
-  it('F339: when a token of the login that was lost comes back in a page, then it gets none of another user', async () => {
+  it('F339: when a token of the lost login is rejected in a page, then it gets no token of another user', async () => {
     const { openPage, source } = startWorker()
     const tokens = await openPage()
     await tokens.adopt(grant('alice'))
-    // The manager knows the last eight tokens of a login.
+    // The manager keeps the last eight tokens of a login.
     for (let n = 0; n < 9; n += 1) await tokens.renew()
     await tokens.adopt(grant('alice', { accessLifetimeMs: 0, refreshToken: 'another-of-alice' }))
     await losing(source, tokens)
@@ -1034,7 +1034,7 @@ describe('given a login that is in flight in a page of a worker', () => {
     expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
   })
 
-  it('F339: when a page logs out and another one logs in, then a request that began between the two is of that login', async () => {
+  it('F339: when a page logs out and another one logs in, then a request that began in between belongs to that login', async () => {
     const { openPage } = startWorker()
     const [tokens, other] = [await openPage(), await openPage()]
     await tokens.adopt(grant('alice'))
@@ -1050,7 +1050,7 @@ describe('given a login that is in flight in a page of a worker', () => {
   })
 
   it.each(['alice', 'bob', undefined])(
-    'F339: when a page is opened after the loss, then who waits there has the token of the login that it brings (%s)',
+    'F339: when a page is opened after the loss, then callers who wait there get the token of the login it completes (%s)',
     async (subject) => {
       const { manager, openPage, source } = startWorker()
       await manager.adopt(grant('alice', { accessLifetimeMs: 0 }))
@@ -1066,7 +1066,7 @@ describe('given a login that is in flight in a page of a worker', () => {
     },
   )
 
-  it('F339: when another page logs in after a loss that everybody has heard of, then who began since is of that login', async () => {
+  it('F339: when another page logs in after a reported loss, then later requests belong to that login', async () => {
     const { openPage, source } = startWorker()
     const [tokens, other] = [await openPage(), await openPage()]
     await other.adopt(grant('alice', { accessLifetimeMs: 0 }))
@@ -1083,7 +1083,7 @@ describe('given a login that is in flight in a page of a worker', () => {
     expect([before >= since, begun >= since, await tokens.getAccessToken()]).toEqual([false, true, 'BOB'])
   })
 
-  it('F339: when another page hears meanwhile that the login of the store is over, then whoever has asked here since has the next one', async () => {
+  it('F339: when another page finds that the login of the store is over, then later callers here get the next one', async () => {
     const store = memoryStore()
     const first = createTokenManager({ source: new PersonSource(), store })
     await first.adopt(grant('alice'))
@@ -1103,7 +1103,7 @@ describe('given a login that is in flight in a page of a worker', () => {
   })
 
   it.each(['close', 'logout'] as const)(
-    'F343: when the page calls %s, then whoever waits is told at once',
+    'F343: when the page calls %s, then waiting callers are rejected at once',
     async (act) => {
       const { openPage } = startWorker()
       const tokens = await openPage()
@@ -1115,7 +1115,7 @@ describe('given a login that is in flight in a page of a worker', () => {
     },
   )
 
-  it('F343: when a caller gives up, and the login comes, then nothing is asked for that caller', async () => {
+  it('F343: when a caller gives up, and the login completes, then no token is requested for that caller', async () => {
     const { openPage, source } = startWorker()
     const tokens = await openPage()
     const come = gate()
