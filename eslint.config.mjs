@@ -8,6 +8,11 @@ const room = (name, forbidden, message) => ({
   rules: { 'no-restricted-imports': ['error', { patterns: [{ regex: forbidden, message }] }] },
 })
 
+/** Programs that are compiled once, with their types kept. `projectService` compiles anew after a file with a shebang, and keeps watch: a sixth more processor time. */
+const projects = ['', 'examples/', 'examples/pages/', 'scripts/angular/', 'test/frameworks/'].map(
+  (folder) => `${folder}tsconfig.json`,
+)
+
 export default tseslint.config(
   { ignores: ['dist/', 'coverage/', '.pack-check/', 'api/', 'site/', 'examples/next/'] },
   js.configs.recommended,
@@ -19,7 +24,7 @@ export default tseslint.config(
   {
     files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
-    languageOptions: { parserOptions: { projectService: true } },
+    languageOptions: { parserOptions: { project: projects, tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/return-await': ['error', 'in-try-catch'],
@@ -29,6 +34,9 @@ export default tseslint.config(
       '@typescript-eslint/only-throw-error': ['error', { allow: [{ from: 'lib', name: 'Response' }] }],
       // A copy leaves a member out by naming it beside the rest.
       '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true }],
+      // A fifth of the linter's time. There are no enums to mistake: `erasableSyntaxOnly` forbids them. Classes with private members are nominal for the compiler.
+      '@typescript-eslint/no-unsafe-enum-assignment': 'off',
+      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       // `void` marks a promise or a value that is dropped on purpose.
       '@typescript-eslint/no-meaningless-void-operator': 'off',
     },
@@ -159,7 +167,6 @@ export default tseslint.config(
     rules: {
       // As the frameworks that they use would have it.
       '@typescript-eslint/no-extraneous-class': 'off',
-      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       '@typescript-eslint/no-deprecated': 'off',
       '@typescript-eslint/use-unknown-in-catch-callback-variable': 'off',
       '@typescript-eslint/no-floating-promises': [

@@ -29,7 +29,6 @@ describeRedis('given twenty logins in a Redis, and a replica that lacks the last
       const process = () => {
         const store = redisStore({ client: onClock(send, clock), commandTimeoutMs: 60_000 })
         const options = { store, storeKey: `person ${n}`, renewal: { keepWarm: 'never', jitter: 0 } } as const
-        // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- a source of its own that has what the test reads
         return manage(service.source() as ScriptedSource, options, clock).tokens
       }
       return { service, a: process(), b: process() }

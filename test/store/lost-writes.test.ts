@@ -46,7 +46,6 @@ async function start(epoch: string | undefined = 'one', renewal: Renewal = {}) {
   const service = new StrictService()
   const owner = () =>
     manage(
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- a source of its own that has what the test reads
       service.source() as ScriptedSource,
       { store: sharedStore(register), storeKey: 'a', renewal: { jitter: 0, keepWarm: 'never', ...renewal } },
       clock,

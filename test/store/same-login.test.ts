@@ -56,7 +56,6 @@ function startWith(storeOf: StoreOf, settings: Partial<TokenSource> = {}) {
   const service = new Service()
   const owner = () =>
     manage(
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- a source of its own that has what the test reads
       service.source(settings) as ScriptedSource,
       { store: store(), storeKey: 'a', renewal: { keepWarm: 'never' } },
       clock,

@@ -80,7 +80,6 @@ function startWorker({ source = new PersonSource(), ...options }: Partial<TokenM
     return port
   }
   const openPage = async (port = connect()) => page(await connectTokens(port))
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- most tests leave it as it is
   return { manager, connect, openPage, source: source as PersonSource }
 }
 function page(tokens: LoginManager) {
