@@ -228,26 +228,26 @@ const node = nodeWithSqlite()
 
 const html = answering(200, '<!doctype html><p>Log in', { 'Content-Type': 'text/html' })
 const BROKEN: [name: string, token: Handler, metadata: object | Handler, code: number, line: RegExp][] = [
-  ['a web page as the answer', html, {}, 6, /The response is a web page/],
+  ['a web page as the response', html, {}, 6, /The response is a web page/],
   ['a firewall in front (F372)', answering(403, '<p>No'), {}, 6, /something in front of the service/],
   ['a web page as metadata', granting, html, 6, /The response is a web page/],
   ['no metadata', granting, answering(404, ''), 6, /check issuer/],
   ['metadata of another issuer', granting, { issuer: 'https://other.example' }, 6, /name another issuer/],
   ['metadata without a token endpoint', granting, { token_endpoint: undefined }, 6, /have no token_endpoint/],
   ['metadata that fail', granting, answering(503, SECRET), 3, /responded with 503/],
-  ['metadata in no JSON', granting, answering(200, SECRET), 6, /check issuer/],
+  ['metadata that are not JSON', granting, answering(200, SECRET), 6, /check issuer/],
   ['a wrong client', answering(401, { error: 'invalid_client', error_description: SECRET }), {}, 4, /Compare the env/],
   ['a client without this grant', answering(400, { error: 'unauthorized_client' }), {}, 4, /allow client credentials/],
-  ['a grant that there is not', answering(400, { error: 'unsupported_grant_type' }), {}, 6, /--grant login/],
+  ['an unknown grant', answering(400, { error: 'unsupported_grant_type' }), {}, 6, /--grant login/],
   ['a wrong scope', answering(400, { error: 'invalid_scope' }), {}, 6, /Compare --scope/],
   ['a missing audience', answering(400, { error: 'invalid_target' }), {}, 6, /--parameter resource=/],
   ['a missing parameter', answering(400, { error: 'invalid_request' }), {}, 6, /A parameter is missing/],
-  ['a server that wants DPoP', answering(400, { error: 'invalid_dpop_proof' }), {}, 6, /pass dpop to oauth2\(\)/],
+  ['a server that requires DPoP', answering(400, { error: 'invalid_dpop_proof' }), {}, 6, /pass dpop to oauth2\(\)/],
   ['throttling', answering(429, '', { 'Retry-After': '17' }), {}, 5, /Wait 17 s/],
   ['a server that fails', answering(503, SECRET), {}, 3, /try again later/],
   ['a redirect', answering(302, '', { Location: 'https://login.example.com/' }), {}, 6, /redirect/],
   ['garbage', answering(200, SECRET), {}, 6, /not a JSON object/],
-  ['an answer without a token', answering(200, {}), {}, 6, /access_token/],
+  ['a response without a token', answering(200, {}), {}, 6, /access_token/],
   ['the payment service', answering(200, grantText()), {}, 6, /^speaks +Variant A/m],
 ]
 

@@ -395,7 +395,7 @@ describe('given an instance with a custom adapter function, such as that of a mo
   })
 })
 
-const SETTERS = ['an adapter of its own', 'the name fetch', 'a list of names'] as const
+const SETTERS = ['a custom adapter', 'the name fetch', 'a list of names'] as const
 
 describe.each(SETTERS)('given an earlier interceptor that sets %s', (which) => {
   async function attachedAfter(

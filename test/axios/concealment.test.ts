@@ -39,7 +39,7 @@ const unanswered: Script = () => new Promise(() => undefined)
 
 const FORMS: [string, AttachOptions, string][] = [
   ['Authorization', {}, 'Authorization'],
-  ['a header of another name', { header: 'X-Api-Token', scheme: '' }, 'X-Api-Token'],
+  ['another header', { header: 'X-Api-Token', scheme: '' }, 'X-Api-Token'],
 ]
 const CASES = (['http', 'fetch'] as const).flatMap((adapter) => FORMS.map((form) => [adapter, ...form] as const))
 

@@ -26,7 +26,7 @@ const KINDS: [string, Send][] = [
   ],
   ['postForm', (api) => api.postForm('/', { file: Readable.from(['one']) as never, name: 'x' })],
   [
-    'a stream of fetch',
+    'a fetch stream',
     async (api, tokens) => {
       const send = withBearer(fetch, tokens, { origins: [api.defaults.baseURL!] })
       const body = new ReadableStream({

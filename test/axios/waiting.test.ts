@@ -540,9 +540,9 @@ const UNUSABLE: [what: string, token: unknown, got: string][] = [
   ['an empty text', '', 'an empty text'],
   ['a number', 42, 'number'],
   ['an object', { accessToken: 'canary' }, 'object'],
-  ['a text with a line break', 'canary\r\nX-Evil: 1', 'another text'],
-  ['a text with a blank', 'canary canary', 'another text'],
-  ['a text beyond ASCII', 'canär', 'another text'],
+  ['a string with a line break', 'canary\r\nX-Evil: 1', 'another text'],
+  ['a string with a space', 'canary canary', 'another text'],
+  ['a string beyond ASCII', 'canär', 'another text'],
 ]
 
 describe.each(UNUSABLE)('given a manager made by hand whose token is %s', (_, token, got) => {

@@ -36,7 +36,7 @@ const PLACES: [string, () => Promise<string>][] = [
   // The resolver rejects such a long label without a query, so the test needs no network.
   ['has a name that does not exist', async () => `http://${'a'.repeat(64)}.invalid`],
   // The system rejects connections to the broadcast address.
-  ['lies where no network leads', async () => 'http://255.255.255.255:9999'],
+  ['is at an unreachable address', async () => 'http://255.255.255.255:9999'],
 ]
 
 /** While `place` is set, the real adapter sends requests there. */

@@ -72,7 +72,7 @@ describe.each(EVENTS)('given a listener of %s', (name) => {
     ],
     ['rejects', () => Promise.reject(new Error('of the listener'))],
     ['never ends', () => new Promise(() => undefined)],
-    ['changes the event', (event?: object) => Reflect.set(event ?? {}, 'by', 'me')],
+    ['mutates the event', (event?: object) => Reflect.set(event ?? {}, 'by', 'me')],
   ]
   it.each(BAD)(
     'when it %s, then callers get the same results, and other listeners receive every event (F102)',

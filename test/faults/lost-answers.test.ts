@@ -44,7 +44,7 @@ const LOSSES: { loss: string; steps: Step[]; acted: boolean }[] = [
 
 /** When a used connection breaks, and the state of the refresh tokens after that. */
 const BREAKS: [string, Step[], string][] = [
-  ['as the refresh begins', [readHeaders, RST], 'live 0, live 0'],
+  ['as the refresh starts', [readHeaders, RST], 'live 0, live 0'],
   ['before the service acts', [...read, RST], 'live 1, live 0'],
   ['after the service has acted', [...read, commit, RST], 'spent 1, live 0, live 0'],
 ]

@@ -37,7 +37,7 @@ const whole = ({ body }: Reply, headers: Record<string, string | number> = CLOSE
 const UNUSABLE: [string, Step[]][] = [
   ['65 537 bytes long', replied(({ body }) => wire(200, body.padEnd(65_537)))],
   ['50 MB in 50 KB of gzip', intercepted(200, gzipSync(Buffer.alloc(50_000_000, ' ')), { 'Content-Encoding': 'gzip' })],
-  ['in an encoding that nobody knows', replied((given) => whole(given, { ...CLOSE, 'Content-Encoding': 'evergreen' }))],
+  ['in an unknown encoding', replied((given) => whole(given, { ...CLOSE, 'Content-Encoding': 'evergreen' }))],
   ['the page of a captive portal', intercepted(200, PAGE)],
   ['empty', intercepted(200)],
 ]

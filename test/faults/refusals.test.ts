@@ -91,8 +91,8 @@ describe.each(ADAPTERS)('given credentials that are rejected with 401, and the %
 
 const UNCODED: [string, string, string | undefined][] = [
   ['nothing', '', undefined],
-  ['JSON that names no code', '{"detail":"No active account found."}', undefined],
-  ['a code that nobody knows', '{"errors":[{"code":"9999"}]}', '9999'],
+  ['JSON without an error code', '{"detail":"No active account found."}', undefined],
+  ['an unknown error code', '{"errors":[{"code":"9999"}]}', '9999'],
 ]
 
 describe.each(ADAPTERS)('given a valid refresh token that is rejected with 401, and the %s adapter', (adapter) => {

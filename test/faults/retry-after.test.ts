@@ -67,7 +67,7 @@ describe.each(ADAPTERS)('given Retry-After of two minutes, and the %s adapter (P
 
 const LONG: [string, string][] = [
   ['thirty years, in seconds', '1000000000'],
-  ['more digits than a number has room for', '9'.repeat(400)],
+  ['more digits than a number can hold', '9'.repeat(400)],
   ['a date in 9999', 'Fri, 31 Dec 9999 23:59:59 GMT'],
 ]
 

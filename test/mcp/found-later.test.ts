@@ -84,10 +84,10 @@ const BROKEN: [string, (server: Server) => Handler][] = [
         while (more());
       },
   ],
-  ['is answered 503', () => (response) => void response.writeHead(503).end()],
-  ['is answered 429', () => (response) => void response.writeHead(429).end()],
+  ['responds with 503', () => (response) => void response.writeHead(503).end()],
+  ['responds with 429', () => (response) => void response.writeHead(429).end()],
   ['breaks its connection', () => (response) => void response.destroy()],
-  ['shows the page of a gateway', () => (response) => void response.writeHead(200).end('<html></html>')],
+  ['responds with the page of a gateway', () => (response) => void response.writeHead(200).end('<html></html>')],
 ]
 
 /** Advances time while network requests continue. */

@@ -9,7 +9,7 @@ import { patience, runs, usually } from './runs.ts'
 
 const NETS: [string, number, () => CallNet | Promise<CallNet>][] = [
   ['a fetch in memory', usually(300), callsInMemory],
-  ['the fetch of Node', part(120, 20), callsOnLoopback],
+  ['Node’s fetch', part(120, 20), callsOnLoopback],
 ]
 
 describe.each(NETS)(

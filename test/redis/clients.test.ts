@@ -28,7 +28,7 @@ describeRedis('given a client of any kind', () => {
       },
     ],
     [
-      'a pool of node-redis',
+      'a node-redis pool',
       async () => {
         const client = createClientPool({ url: world.server.url })
         client.on('error', () => undefined)
@@ -44,7 +44,7 @@ describeRedis('given a client of any kind', () => {
       },
     ],
     [
-      'an object around GLIDE, whose errors have other words',
+      'a wrapper of GLIDE, whose errors have other messages',
       async () => {
         const client = await world.connect()
         const command = (args: string[]) =>
@@ -56,7 +56,7 @@ describeRedis('given a client of any kind', () => {
       },
     ],
     [
-      'an object that answers with bytes, and with undefined for null',
+      'an object that returns bytes, and undefined for null',
       async () => {
         const client = (await world.connect()).withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer })
         const command = async (args: string[]) => {

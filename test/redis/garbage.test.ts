@@ -24,37 +24,34 @@ describeRedis('given a foreign value instead of the record', () => {
 
   const garbage: [string, (record: string) => string][] = [
     ['half of it', (record) => record.slice(0, record.length / 2)],
-    ['no JSON', () => '<html>'],
+    ['not JSON', () => '<html>'],
     ['random bytes', () => '\u0000\u0001\ufffd\u007f'],
     ['a number', () => '7'],
     ['null', () => 'null'],
     ['an array', () => '[1, 2]'],
-    ['an object of somebody else', () => '{"hello":"world"}'],
-    ['a text that is no state', (record) => record.replace(/"box":"(\\.|[^"\\])*"/, '"box":"none"')],
-    ['an envelope with a member too many', (record) => record.replace('"schema"', '"no name":1,"schema"')],
+    ['a foreign object', () => '{"hello":"world"}'],
+    ['a text that is not a state', (record) => record.replace(/"box":"(\\.|[^"\\])*"/, '"box":"none"')],
+    ['an envelope with an additional member', (record) => record.replace('"schema"', '"no name":1,"schema"')],
     ['an envelope without its state', (record) => record.replace(/,"box":"(\\.|[^"\\])*"/, '')],
-    ['a state with a number that is text', changedState((state) => ({ ...state, version: 'one' }))],
-    ['a state with a pair of another kind', changedState((state) => ({ ...state, pair: 'none' }))],
+    ['a state with a string instead of a number', changedState((state) => ({ ...state, version: 'one' }))],
+    ['a state whose token set has another type', changedState((state) => ({ ...state, pair: 'none' }))],
     [
-      'a state with a pair that lacks a member',
+      'a state whose token set lacks a member',
       changedState(({ pair, ...state }) => ({ ...state, pair: { ...(pair as object), at: undefined } })),
     ],
-    ['a state with a member too many', changedState((state) => ({ ...state, 'no name': 1 }))],
+    ['a state with an additional member', changedState((state) => ({ ...state, 'no name': 1 }))],
     [
-      'a state with an endless number',
+      'a state with an infinite number',
       (record) => record.replace(/\\"accessLifetimeMs\\":\d+/, '\\"accessLifetimeMs\\":1e999'),
     ],
     ['a token with a line break', (record) => record.replace('access-1', 'access\\\\n-1')],
-    ['a schema without end', (record) => record.replace('"schema":2', '"schema":1e999')],
-    ['half a schema', (record) => record.replace('"schema":2', '"schema":2.5')],
-    ['a fence after which none comes', changedState((state) => ({ ...state, fence: 1e308, clearedFence: 1e308 }))],
-    ['a version after which none comes', changedState((state) => ({ ...state, version: 2 ** 53 }))],
+    ['an infinite schema number', (record) => record.replace('"schema":2', '"schema":1e999')],
+    ['a fractional schema number', (record) => record.replace('"schema":2', '"schema":2.5')],
+    ['a fence that cannot be incremented', changedState((state) => ({ ...state, fence: 1e308, clearedFence: 1e308 }))],
+    ['a version that cannot be incremented', changedState((state) => ({ ...state, version: 2 ** 53 }))],
+    ['a fence below the cleared one', changedState((state) => ({ ...state, clearedFence: Number(state.fence) + 1 }))],
     [
-      'a fence below the one that was cleared',
-      changedState((state) => ({ ...state, clearedFence: Number(state.fence) + 1 })),
-    ],
-    [
-      'a pair of a later fence than the last',
+      'a token set with a later fence than the last',
       changedState(({ pair, ...state }) => ({
         ...state,
         pair: { ...(pair as object), fence: Number(state.fence) + 1 },
@@ -80,7 +77,7 @@ describeRedis('given a foreign value instead of the record', () => {
   })
 
   it.each([
-    ['a claim', { claim: { owner: 7, at: 'soon' } }],
+    ['a lease', { claim: { owner: 7, at: 'soon' } }],
     ['a cool-down', { rest: { at: 0, ms: 'never' } }],
   ])('when %s in it has another type, then all of it counts as absent and is replaced (F141)', async (_, member) => {
     await seed()

@@ -200,7 +200,7 @@ describeRedis('given an incident of the store, a real Redis, and only the lines 
       cure: /connect to the primary/,
     },
     {
-      night: '8: the store was restored, and the process with the newer tokens lives',
+      night: '8: the store was restored, and the process with the newer tokens is alive',
       run: () => restored('lives'),
       cause: /store-restored; The shared token store has failed over, or was restored from a copy/,
       cure: /No action is needed/,

@@ -191,7 +191,7 @@ describe('given invalid options of sqliteStore', () => {
   it.each<[string, object, string]>([
     ['neither file nor database', {}, 'Pass either file or database'],
     ['both', { file: 'a.db', database: { exec() {}, prepare() {} } }, 'Pass either file or database'],
-    ['a database of another kind', { database: { query: () => 1 } }, 'database must have a method exec'],
+    ['a database of another type', { database: { query: () => 1 } }, 'database must have a method exec'],
     ['a table with a quote', { database: { exec() {}, prepare() {} }, table: 'a"b' }, 'table must be a name'],
     ['an unknown option', { database: { exec() {}, prepare() {} }, path: 'a' }, 'path'],
   ])('when there is %s, then it is rejected by name (F181)', (_, options, words) => {

@@ -101,10 +101,10 @@ const internals = ({ tokens }: ReturnType<typeof manage>) =>
 const presentedBy = ({ source }: ReturnType<typeof manage>) => source.calls.map(({ refreshToken }) => refreshToken)
 
 const HICCUPS: [string, 'read' | 'replace', Hiccup][] = [
-  ['a read is answered late', 'read', late(1_100)],
-  ['the answer of a read is lost', 'read', answerLost],
+  ['the response to a read is late', 'read', late(1_100)],
+  ['the response to a read is lost', 'read', answerLost],
   ['a replace is executed late', 'replace', late(3_000)],
-  ['a replace is executed, and its answer is lost', 'replace', answerLost],
+  ['a replace is executed, and its response is lost', 'replace', answerLost],
   ['a replace is lost', 'replace', never],
   ['a replace is rejected', 'replace', rejected],
 ]

@@ -21,7 +21,7 @@ const UNSIGNED = 'ERR_SIGNATURE'
 
 const { body, query, proxyUser, proxyPassword } = SECRETS
 const alike = (statuses: number[], ends: FailurePath['ends'], reply: (status: number) => Reply): FailurePath[] =>
-  statuses.map((status) => ({ when: `it answers ${status}`, ends: ends!, tokenCalls: reply(status) }))
+  statuses.map((status) => ({ when: `it responds with ${status}`, ends: ends!, tokenCalls: reply(status) }))
 
 /** The service rejects. */
 const REFUSALS: FailurePath[] = [
@@ -38,14 +38,18 @@ const REFUSALS: FailurePath[] = [
   ...alike([401, 403], REJECTED, refusing),
   { when: 'it throttles', ends: THROTTLED, tells: ['retry'], tokenCalls: refusing(429, 'throttled') },
   {
-    when: 'it throttles for longer than is believed',
+    when: 'it throttles for longer than the limit',
     ends: THROTTLED,
     tells: ['anomaly retry-after-clamped'],
     tokenCalls: refusing(429, 'throttled', { 'Retry-After': '86400' }),
   },
-  { when: 'it throttles until a mark', ends: THROTTLED, tokenCalls: refusing(429, undefined, { 'Retry-After': body }) },
+  {
+    when: 'it throttles with a marked Retry-After',
+    ends: THROTTLED,
+    tokenCalls: refusing(429, undefined, { 'Retry-After': body }),
+  },
   ...alike([500, 503, 504, 599], UNAVAILABLE, refusing),
-  { when: 'a gateway answers with a page', ends: UNAVAILABLE, tells: ['retry'], tokenCalls: page(502) },
+  { when: 'a gateway responds with a page', ends: UNAVAILABLE, tells: ['retry'], tokenCalls: page(502) },
   ...alike([408, 425], UNAVAILABLE, refusing),
   ...alike([404, 405, 410, 415], MISDIRECTED, refusing),
   ...alike([301, 302, 303, 307, 308], MISDIRECTED, redirecting),
@@ -53,10 +57,10 @@ const REFUSALS: FailurePath[] = [
 
 /** There is no complete response. */
 const LOST: FailurePath[] = [
-  { when: 'its answers are lost', ends: UNAVAILABLE, tokenCalls: dropping },
-  { when: 'its answers break off half way', ends: UNAVAILABLE, tokenCalls: breakingOff },
+  { when: 'its responses are lost', ends: UNAVAILABLE, tokenCalls: dropping },
+  { when: 'its responses break off halfway', ends: UNAVAILABLE, tokenCalls: breakingOff },
   {
-    when: 'the deadline of a token call passes',
+    when: 'the timeout of a token request passes',
     ends: UNAVAILABLE,
     setting: { manager: { retry: { maxAttempts: 1 } } },
     tokenCalls: silent,
@@ -67,7 +71,7 @@ const LOST: FailurePath[] = [
     },
   },
   {
-    when: 'nobody listens at its address',
+    when: 'no server is listening at its address',
     ends: UNAVAILABLE,
     unsent: true,
     setting: { baseUrl: `http://127.0.0.1:1/api?key=${query}` },
@@ -83,7 +87,7 @@ const LOST: FailurePath[] = [
     },
   },
   {
-    when: 'the proxy is not there',
+    when: 'the proxy does not exist',
     ends: UNAVAILABLE,
     unsent: true,
     adapter: 'http',
@@ -102,8 +106,8 @@ const GARBAGE: FailurePath[] = (
     ['a document with a mark where JSON breaks', garbled((issued) => issued.replace('"data"', body))],
     ['a page', page(200)],
     ['text', garbled((issued) => JSON.stringify(issued))],
-    ['no UTF-8', garbled((issued) => Buffer.concat([Buffer.from(issued), Buffer.from([0xff])]))],
-    ['too much', garbled((issued) => issued.padEnd(70_000, SECRETS.access))],
+    ['not UTF-8', garbled((issued) => Buffer.concat([Buffer.from(issued), Buffer.from([0xff])]))],
+    ['too large', garbled((issued) => issued.padEnd(70_000, SECRETS.access))],
     ['of an unknown encoding', garbled((issued) => issued, { 'Content-Encoding': body })],
     ['an error', garbled((issued) => issued.replace('{', `{"errors":[{"detail":"${body}"}],`))],
     ['of another type', garbled((issued) => issued.replace('auth-token', body))],
@@ -113,24 +117,24 @@ const GARBAGE: FailurePath[] = (
     ['with a token in a list', garbled((issued) => issued.replace(/"access":("[^"]*")/, '"access":[$1]'))],
     ['with marks for names', garbled(() => `{"${SECRETS.access}":{"${SECRETS.password}":1}}`)],
   ] as const
-).map(([what, tokenCalls]) => ({ when: `its answer is ${what}`, ends: 'ERR_TOKEN_RESPONSE', tokenCalls }))
+).map(([what, tokenCalls]) => ({ when: `its response is ${what}`, ends: 'ERR_TOKEN_RESPONSE', tokenCalls }))
 
 /** Responses of Variant B that are old, or not from the service. */
 const SIGNATURES: FailurePath[] = [
   {
-    when: 'its answers are not signed',
+    when: 'its responses are not signed',
     ends: UNSIGNED,
     variant: 'B',
     tokenCalls: garbled((issued) => issued.replace('"meta"', `"${body}"`)),
   },
   {
-    when: 'its answers are signed wrongly',
+    when: 'its responses are signed wrongly',
     ends: UNSIGNED,
     variant: 'B',
     tokenCalls: garbled((issued) => issued.replace(/"sign":"/, `$&${body}`)),
   },
   {
-    when: 'its answer is an old one',
+    when: 'its response is an old one',
     ends: UNSIGNED,
     variant: 'B',
     tokenCalls: [granting, refusing(403), signedAt(0), signedAt(0), signedAt(0)],

@@ -21,9 +21,9 @@ const unseen = async (requested: Promise<unknown>): Promise<undefined> => void (
 const toAgain = plain(302, '', { Location: '/again' })
 
 const FAILURES: FailurePath[] = [
-  { when: 'the API answers', resources: plain(200) },
+  { when: 'the API responds', resources: plain(200) },
   {
-    when: 'the API refuses every token',
+    when: 'the API rejects every token',
     ends: ['ERR_BAD_REQUEST'],
     tells: ['anomaly new-tokens-refused'],
     resources: plain(401),
@@ -31,15 +31,15 @@ const FAILURES: FailurePath[] = [
   { when: 'the API forbids', ends: ['ERR_BAD_REQUEST'], resources: plain(403) },
   { when: 'the API fails', ends: ['ERR_BAD_RESPONSE'], resources: plain(500) },
   { when: 'the API breaks the connection', ends: ['ECONNRESET', 'ERR_NETWORK'], resources: dropping },
-  { when: 'the API breaks off its answer', ends: ['ERR_BAD_RESPONSE', 'TypeError'], resources: breakingOff },
+  { when: 'the API breaks off its response', ends: ['ERR_BAD_RESPONSE', 'TypeError'], resources: breakingOff },
   {
-    when: 'the API does not answer in time',
+    when: 'the API does not respond in time',
     ends: ['ECONNABORTED', 'ETIMEDOUT'],
     resources: silent,
     setting: { instance: { timeout: 20 } },
   },
   {
-    when: 'a request is aborted on its way',
+    when: 'a request is aborted in flight',
     ends: ['ERR_CANCELED'],
     resources: silent,
     async act(stage) {
@@ -50,26 +50,26 @@ const FAILURES: FailurePath[] = [
     },
   },
   {
-    when: 'a request is refused the connection',
+    when: 'the connection of a request is refused',
     ends: ['ECONNREFUSED', 'ERR_NETWORK'],
     unsent: true,
     setting: { instance: { baseURL: 'http://127.0.0.1:1' } },
   },
-  { when: 'the API redirects for ever', ends: ['ERR_FR_TOO_MANY_REDIRECTS', 'ERR_NETWORK'], resources: toAgain },
+  { when: 'the API redirects forever', ends: ['ERR_FR_TOO_MANY_REDIRECTS', 'ERR_NETWORK'], resources: toAgain },
   {
-    when: 'the API redirects, and nobody follows',
+    when: 'the API redirects, and the redirect is not followed',
     ends: ['ERR_BAD_REQUEST', 'ERR_BAD_RESPONSE'],
     resources: toAgain,
     setting: { instance: { maxRedirects: 0, fetchOptions: { redirect: 'manual' } } },
   },
   {
-    when: 'the API answers too much',
+    when: 'the response of the API is too large',
     ends: ['ERR_BAD_RESPONSE'],
     resources: plain(200, 'x'.repeat(100)),
     setting: { instance: { maxContentLength: 10 } },
   },
   {
-    when: 'the API answers what is no JSON',
+    when: 'the response of the API is not JSON',
     ends: ['ERR_BAD_RESPONSE'],
     resources: plain(200, '{'),
     setting: { instance: { responseType: 'json', transitional: { silentJSONParsing: false } } },
@@ -84,13 +84,13 @@ const FAILURES: FailurePath[] = [
     unsent: true,
   },
   {
-    when: 'a request goes to another place',
+    when: 'a request goes to another origin',
     tells: ['anomaly origin-not-allowed'],
     act: ({ api }) => unseen(api.get(`http://localhost:1/orders?key=${SECRETS.query}`).catch(() => undefined)),
     unsent: true,
   },
   {
-    when: 'another adapter is put in the place of the one that sends tokens',
+    when: 'another adapter replaces the one that sends tokens',
     tells: ['anomaly adapter-replaced'],
     async act({ service, tokens }) {
       const api = axios.create({ baseURL: service.origin })
@@ -101,7 +101,7 @@ const FAILURES: FailurePath[] = [
     unsent: true,
   },
   {
-    when: 'a request has a transport of its own, which may follow redirects',
+    when: 'a request has its own transport, which may follow redirects',
     adapter: 'http',
     tells: ['anomaly custom-transport'],
     act: ({ api }) =>
@@ -109,7 +109,7 @@ const FAILURES: FailurePath[] = [
     unsent: true,
   },
   {
-    when: 'a token is put among the defaults later',
+    when: 'a token is added to the defaults later',
     tells: ['anomaly header-in-defaults'],
     async act({ api }) {
       api.defaults.headers.common.Authorization = `Bearer ${SECRETS.header}`
@@ -119,7 +119,7 @@ const FAILURES: FailurePath[] = [
     unsent: true,
   },
   {
-    when: 'a request has a header of its own that cannot be meant',
+    when: 'a request has its own header that is obviously a mistake',
     tells: ['anomaly header-leftover'],
     act: ({ api }) => unseen(api.get('/orders', { headers: { Authorization: 'Bearer undefined' } })),
     unsent: true,

@@ -14,14 +14,14 @@ const refusingRefresh = [granting, refusing(401, '2007')]
 /** A refresh token is rejected before its expiry. */
 const SUSPICIONS: FailurePath[] = [
   {
-    when: 'a refresh token is suspicious, and the credentials are good',
+    when: 'a refresh token is suspicious, and the credentials are accepted',
     variant: 'B',
     tells: ['suspicious', 'suspicionSettled', 'renewed'],
     tokenCalls: refusingRefresh,
     act: renewal,
   },
   {
-    when: 'a refresh token is suspicious, and the credentials are refused too',
+    when: 'a refresh token is suspicious, and the credentials are rejected too',
     variant: 'B',
     ends: 'ERR_CREDENTIALS_REJECTED',
     tells: ['suspicious', 'suspicionSettled'],
@@ -38,7 +38,7 @@ const SUSPICIONS: FailurePath[] = [
     act: renewal,
   },
   {
-    when: 'a refresh token is refused, and no attempt is left',
+    when: 'a refresh token is rejected, and no attempt is left',
     variant: 'B',
     ends: 'ERR_REFRESH_REJECTED',
     tokenCalls: refusingRefresh,
@@ -46,7 +46,7 @@ const SUSPICIONS: FailurePath[] = [
     act: renewal,
   },
   {
-    when: 'the answer to a refresh is a page',
+    when: 'the response to a refresh is a page',
     variant: 'B',
     tells: ['retry', 'renewed'],
     tokenCalls: [granting, page(200)],
@@ -57,7 +57,7 @@ const SUSPICIONS: FailurePath[] = [
 /** Callers wait, and something ends their wait. */
 const WAITING: FailurePath[] = [
   {
-    when: 'somebody asks while a failed renewal cools down',
+    when: 'a caller needs a token while a failed renewal cools down',
     ends: UNAVAILABLE,
     tokenCalls: refusing(503),
     async act(stage) {
@@ -66,7 +66,7 @@ const WAITING: FailurePath[] = [
     },
   },
   {
-    when: 'a caller waits as long as anybody may',
+    when: 'a caller waits up to the limit',
     ends: 'ERR_WAIT_TIMEOUT',
     tokenCalls: [refusing(503), silent],
     setting: { manager: { exchangeTimeoutMs: 60_000 } },
@@ -88,7 +88,7 @@ const WAITING: FailurePath[] = [
     },
   },
   {
-    when: 'the caller gives up',
+    when: 'the caller aborts',
     ends: ['ERR_CANCELED'],
     tokenCalls: silent,
     async act(stage) {
@@ -128,7 +128,7 @@ const WAITING: FailurePath[] = [
     },
   },
   {
-    when: 'a reset comes while callers wait, and the next token call fails',
+    when: 'the manager is reset while callers wait, and the next token request fails',
     ends: 'ERR_CREDENTIALS_REJECTED',
     tokenCalls: [silent, refusing(400, '2006')],
     async act(stage) {
@@ -143,7 +143,7 @@ const WAITING: FailurePath[] = [
 /** A rejected token cannot be replaced. */
 const REPLACING: FailurePath[] = [
   {
-    when: 'tokens are refused faster than they may be replaced',
+    when: 'tokens are rejected faster than they may be replaced',
     ends: 'ERR_REPLACED_TOO_SOON',
     async act({ tokens }) {
       const second = await tokens.replaceAccessToken(await tokens.getAccessToken())
@@ -151,7 +151,7 @@ const REPLACING: FailurePath[] = [
     },
   },
   {
-    when: 'the refused token is issued again',
+    when: 'the rejected token is issued again',
     ends: 'ERR_TOKEN_RESPONSE',
     tokenCalls: garbled((issued) => issued.replace(/"canary-access[^"]*"/, `"${access}"`)),
     act: async ({ tokens }) => ending(tokens.replaceAccessToken(await tokens.getAccessToken())),
@@ -184,13 +184,13 @@ const CUSTOM: FailurePath[] = [
     setting: thrown(axiosError),
   },
   {
-    when: 'a source cannot obtain without a person',
+    when: 'a source cannot obtain without a user',
     ends: 'ERR_LOGIN_REQUIRED',
     setting: thrown(() => new TokenError('ERR_LOGIN_REQUIRED', 'Log in')),
     unsent: true,
   },
   {
-    when: 'a source throws a TypeError that tells secrets',
+    when: 'a source throws a TypeError that contains secrets',
     ends: 'ERR_TOKEN_SOURCE',
     setting: thrown(() => new TypeError(`${password} is not a function`)),
     unsent: true,
@@ -207,7 +207,7 @@ const CUSTOM: FailurePath[] = [
   ...(
     [
       [
-        'an error that holds secrets',
+        'an error that contains secrets',
         () => Object.assign(new Error(password, { cause: new Error(refresh) }), { access }),
       ],
       ['a secret', () => password],
@@ -222,25 +222,25 @@ const CUSTOM: FailurePath[] = [
     [
       ['a token without a lifetime', { accessToken: access }],
       ['a refresh token in a list', { accessToken: access, accessLifetimeMs: 60_000, refreshToken: [refresh] }],
-      ['a token alone', access],
+      ['a bare token', access],
     ] as const
   ).map(
     ([what, grant]) =>
       ({
-        when: `a source gives ${what}`,
+        when: `a source returns ${what}`,
         ends: 'ERR_TOKEN_SOURCE',
         setting: custom(async () => grant),
         unsent: true,
       }) as const,
   ),
   {
-    when: 'a source gives a token with a line break',
+    when: 'a source returns a token with a line break',
     ends: 'ERR_TOKEN_RESPONSE',
     setting: custom(async () => ({ accessToken: `${access}\r\n`, accessLifetimeMs: 60_000 })),
     unsent: true,
   },
   {
-    when: 'a source gives seconds for milliseconds',
+    when: 'a source returns seconds instead of milliseconds',
     tells: ['anomaly unexpected-lifetime', 'renewed'],
     setting: custom(async () => ({ accessToken: access, accessLifetimeMs: 60 })),
     unsent: true,
@@ -250,9 +250,9 @@ const CUSTOM: FailurePath[] = [
 /** A user function for credentials, or for random numbers, fails. */
 const FUNCTIONS: FailurePath[] = (
   [
-    ['throws an error that tells them', () => Promise.reject(Object.assign(new Error(password), { clientSecret }))],
-    ['throws an error for a cause that tells them', () => Promise.reject(new Error('sealed', { cause: password }))],
-    ['throws what is no error', () => Promise.reject(password as unknown as Error)],
+    ['throws an error that contains them', () => Promise.reject(Object.assign(new Error(password), { clientSecret }))],
+    ['throws an error whose cause contains them', () => Promise.reject(new Error('sealed', { cause: password }))],
+    ['throws a value that is not an Error', () => Promise.reject(password as unknown as Error)],
   ] as const
 ).map(([what, credentials]) => ({
   when: `the credentials function ${what}`,
@@ -263,10 +263,13 @@ const FUNCTIONS: FailurePath[] = (
 
 const WRONG_CREDENTIALS: FailurePath[] = (
   [
-    ['gives half of them', () => ({ clientId, login })],
-    ['gives them under other names', () => ({ client_id: clientId, client_secret: clientSecret, user: login })],
-    ['gives them with NUL', () => ({ clientId, login, clientSecret: `${clientSecret}\0`, password: `${password}\0` })],
-    ['gives text', () => password],
+    ['returns half of them', () => ({ clientId, login })],
+    ['returns them under other names', () => ({ client_id: clientId, client_secret: clientSecret, user: login })],
+    [
+      'returns them with NUL',
+      () => ({ clientId, login, clientSecret: `${clientSecret}\0`, password: `${password}\0` }),
+    ],
+    ['returns a string', () => password],
   ] as const
 ).map(([what, credentials]) => ({
   when: `the credentials function ${what}`,
@@ -277,7 +280,7 @@ const WRONG_CREDENTIALS: FailurePath[] = (
 
 FUNCTIONS.push(
   {
-    when: 'the credentials function fails when a refresh answer is to be verified',
+    when: 'the credentials function fails when a refresh response must be verified',
     variant: 'B',
     ends: UNAVAILABLE,
     setting: { credentials: (nth) => (nth === 1 ? { login, password } : Promise.reject(new Error(password))) },
@@ -301,12 +304,12 @@ FUNCTIONS.push(
 /** Nothing fails, but something odd is reported. */
 const ODDITIES: FailurePath[] = [
   {
-    when: 'an answer has a list for its id',
+    when: 'a response has a list as its id',
     tells: ['anomaly unexpected-response', 'renewed'],
     tokenCalls: garbled((issued) => issued.replace('"id":"7"', `"id":["${body}"]`)),
   },
   {
-    when: 'an answer is of two minutes ago',
+    when: 'a response is two minutes old',
     variant: 'B',
     tells: ['anomaly clock-skew'],
     tokenCalls: signedAt(TWO_MINUTES_AGO),
