@@ -8,5 +8,5 @@ export const HTTP_ONLY = [
   ['given clientCredentials, and a proxy in the environment', 'fetch reads no variables of proxies'],
   ['given oauth2, and a proxy in the environment', 'fetch reads no variables of proxies'],
   ['given oidc-provider, and a client that authenticates by its certificate', 'fetch has no agents'],
-  ['given the origins that may have the token when a url is a URL', 'from 1.17 on this adapter takes text only'],
+  ['given the origins that may receive the token when a url is a URL', 'from 1.17 on this adapter takes text only'],
 ]
