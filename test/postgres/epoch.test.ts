@@ -5,6 +5,9 @@ import { postgresRegister } from '../../src/postgres/postgres-register.ts'
 import { reasonOf } from '../../src/postgres/reason.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { describePostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { liveThroughLoss } from '../support/lost-writes.ts'
+import { onClock } from '../support/postgres-clock.ts'
+import { Traffic } from '../support/traffic.ts'
 import { settle, watchedClock } from '../support/watched-clock.ts'
 import { World } from './world.ts'
 
@@ -31,7 +34,14 @@ describePostgres('given a PostgreSQL that loses writes', () => {
       while (!(await readable.query<{ reached: boolean }>(reached)).rows[0]!.reached) await settle()
     }
     const readable = poolOf(replica)
-    return { primary, replica, readable, caughtUp }
+    /** The replica receives no further write. */
+    const part = async () => {
+      await caughtUp()
+      await readable.query(`ALTER SYSTEM SET primary_conninfo = ''`)
+      await readable.query('SELECT pg_reload_conf()')
+      while ((await readable.query('SELECT FROM pg_stat_wal_receiver')).rows.length > 0) await settle()
+    }
+    return { primary, replica, readable, caughtUp, part }
   }
 
   const end = async (...servers: PostgresServer[]) => {
@@ -40,7 +50,7 @@ describePostgres('given a PostgreSQL that loses writes', () => {
   }
 
   it('when an asynchronous replica is promoted without the last write, then a running owner presents nothing twice (F234)', async () => {
-    const { primary, replica, readable, caughtUp } = await startPair()
+    const { primary, replica, readable, part } = await startPair()
     const clock = watchedClock()
     const source = new ScriptedSource({ pairs: true })
     let at = poolOf(primary)
@@ -49,11 +59,7 @@ describePostgres('given a PostgreSQL that loses writes', () => {
     const [first, second] = [start(), start()]
     await first.tokens.getAccessToken()
     await second.tokens.getAccessToken()
-    await caughtUp()
-    // The replica receives no further write.
-    await readable.query(`ALTER SYSTEM SET primary_conninfo = ''`)
-    await readable.query('SELECT pg_reload_conf()')
-    while ((await readable.query('SELECT FROM pg_stat_wal_receiver')).rows.length > 0) await settle()
+    await part()
     await first.tokens.renew()
     await primary.stop()
     await replica.promote()
@@ -64,6 +70,27 @@ describePostgres('given a PostgreSQL that loses writes', () => {
     expect(source.kinds).toBe('obtain refresh obtain')
     expect(second.told.anomaly.map(({ kind }) => kind)).toContain('store-restored')
     expect([...first.told.suspicious, ...second.told.suspicious]).toEqual([])
+    await end(replica)
+  })
+
+  it('when it is promoted without the last renewal of twenty logins, each in three processes, then no login is lost (F349)', async () => {
+    const { primary, replica, readable, part } = await startPair()
+    const clock = watchedClock()
+    const traffic = new Traffic()
+    let at = poolOf(primary)
+    const send = (text: string, values: unknown[]) => at.query(text, values) as Promise<{ rows: unknown[] }>
+    const query = traffic.counted(send)
+    const place = {
+      name: 'PostgreSQL, a standby promoted',
+      store: () => postgresStore({ pool: onClock({ query }, clock) }),
+      part,
+      async lose() {
+        await primary.stop()
+        await replica.promote()
+        at = readable
+      },
+    }
+    await liveThroughLoss(place, clock, traffic)
     await end(replica)
   })
 

@@ -6,6 +6,8 @@ import { onClock } from '../support/redis-clock.ts'
 import { describeRedis } from '../support/redis-server.ts'
 import { StrictService } from '../support/strict-service.ts'
 import { type RedisServer, startRedis } from '../../scripts/lib/redis-server.mjs'
+import { liveThroughLoss } from '../support/lost-writes.ts'
+import { Traffic } from '../support/traffic.ts'
 import { type NodeRedis, World } from './world.ts'
 
 /** Makes `replica` a replica of `master`, with all of its data. */
@@ -52,5 +54,53 @@ describeRedis('given twenty logins in a Redis, and a replica that lacks the last
     expect(await Promise.all(logins.map(({ b }) => outcome(b.getAccessToken())))).toEqual(Array(20).fill('access-2'))
     expect(logins.filter(({ service }) => service.hasEnded)).toEqual([])
     await Promise.all([master.stop(), replica.stop()])
+  })
+})
+
+describeRedis('given twenty logins, each in three processes whose users ask once a second', () => {
+  const world = new World()
+
+  /** A store that loses writes, at first at `server`. */
+  async function through(
+    name: string,
+    server: RedisServer,
+    place: { part(): Promise<void>; lose(): Promise<RedisServer> },
+  ) {
+    const { clock } = world
+    const traffic = new Traffic()
+    let client = await world.connect(server.url)
+    const send = traffic.counted((args: string[]) => client.sendCommand(args))
+    const lose = async () => void (client = await world.connect((await place.lose()).url))
+    const store = () => redisStore({ client: onClock(send, clock) })
+    await liveThroughLoss({ ...place, name, store, lose }, clock, traffic)
+  }
+
+  it('when a replica without the last renewal of each is promoted, then no login is lost (F349)', async () => {
+    const [master, replica] = [await startRedis(), await startRedis()]
+    await follow(replica, master)
+    await through('Redis, a replica promoted', master, {
+      async part() {
+        while (Number(await replica.command('DBSIZE')) < 20) await new Promise((resolve) => setTimeout(resolve, 20))
+        await replica.command('REPLICAOF', 'NO', 'ONE')
+      },
+      async lose() {
+        await master.kill()
+        return replica
+      },
+    })
+    await Promise.all([master.stop(), replica.stop()])
+  })
+
+  it('when an RDB file from before the last renewal of each is put back, then no login is lost (F349)', async () => {
+    const server = await startRedis()
+    await through('Redis, an RDB file put back', server, {
+      part: async () => void (await server.command('SAVE')),
+      async lose() {
+        await server.kill()
+        await server.restart()
+        return server
+      },
+    })
+    await server.stop()
   })
 })

@@ -7,7 +7,10 @@ import { sqliteStore } from '../../src/sqlite/index.ts'
 import { sqliteRegister } from '../../src/sqlite/sqlite-register.ts'
 import { manualClock } from '../../src/testing/index.ts'
 import { BetterSqlite, describeSqlite } from '../support/node-sqlite.ts'
+import { liveThroughLoss } from '../support/lost-writes.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { Traffic } from '../support/traffic.ts'
+import { sharedStore } from '../../src/store/index.ts'
 import { person } from '../../src/login/index.ts'
 
 const HOUR = 3_600_000
@@ -114,6 +117,21 @@ describeSqlite('given a restored copy of the file', () => {
       expect(source.kinds).toBe('obtain')
     },
   )
+})
+
+describeSqlite('given twenty logins, each in three processes whose users ask once a second', () => {
+  it('when the file is replaced by a copy from before the last renewal of each, then no login is lost (F349)', async () => {
+    const file = newFile()
+    const clock = manualClock()
+    const place = {
+      name: 'SQLite, the file replaced by its copy',
+      // Each process opens the file again, as with the option `file`.
+      store: () => sharedStore(sqliteRegister(() => open(file), 100, undefined, clock)),
+      part: async () => copyFileSync(file, `${file}.copy`),
+      lose: async () => renameSync(`${file}.copy`, file),
+    }
+    await liveThroughLoss(place, clock, new Traffic())
+  })
 })
 
 describeSqlite('given tokens that are no longer needed, and another connection that has the file open', () => {

@@ -9,27 +9,7 @@ import { describeSharedPostgres } from '../support/postgres-server.ts'
 import { onClock as redisOnClock } from '../support/redis-clock.ts'
 import { describeSharedRedis, redisOfSuite } from '../support/redis-server.ts'
 import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
-import { settle } from '../support/watched-clock.ts'
-
-/** Counts the commands to the server. `idle` waits until the server has responded to all of them, while virtual time stands still. */
-class Traffic {
-  commands = 0
-  #inFlight = 0
-
-  readonly counted =
-    <Args extends unknown[], Reply>(send: (...args: Args) => Promise<Reply>) =>
-    async (...args: Args): Promise<Reply> => {
-      this.commands += 1
-      this.#inFlight += 1
-      return send(...args).finally(() => (this.#inFlight -= 1))
-    }
-
-  async idle(): Promise<void> {
-    do await settle()
-    while (this.#inFlight > 0)
-    await settle()
-  }
-}
+import { Traffic } from '../support/traffic.ts'
 
 function commandFigures(create: (clock: ManualClock, traffic: Traffic) => TokenStore): void {
   function start() {

@@ -1,13 +1,16 @@
 import { TokenError, type TokenGrant, type TokenSource } from '../../src/index.ts'
 import { person } from '../../src/login/index.ts'
 
-const LIFETIME_MS = 60_000
-
 /** Rotates the refresh tokens of one login. Presenting a used one ends the login. */
 export class StrictService {
   readonly presented: string[] = []
   hasEnded = false
+  readonly #lifetimeMs: number
   #rotations = 0
+
+  constructor(lifetimeMs = 60_000) {
+    this.#lifetimeMs = lifetimeMs
+  }
 
   source(): TokenSource {
     return {
@@ -28,6 +31,6 @@ export class StrictService {
 
   grant(): TokenGrant {
     const n = this.#rotations
-    return { accessToken: `access-${n}`, accessLifetimeMs: LIFETIME_MS, refreshToken: `refresh-${n}` }
+    return { accessToken: `access-${n}`, accessLifetimeMs: this.#lifetimeMs, refreshToken: `refresh-${n}` }
   }
 }
