@@ -6,7 +6,7 @@ import { failureOf, gate, until } from '../axios/support/turns.ts'
 import { DOORS } from './support/doors.ts'
 
 describe.each(DOORS)('given callers at an API ($name)', ({ open }) => {
-  it('when twenty POSTs are rejected at once, then one renewal serves them, every body intact (F104, P1)', async () => {
+  it('when twenty POSTs are rejected at once, then one renewal is made for all, with every body intact (F104, P1)', async () => {
     const { tokens, minted } = startTokens()
     const server = await startApi(rejecting('token-1'))
     const send = open(tokens, { origins: [server.baseUrl] })
@@ -20,7 +20,7 @@ describe.each(DOORS)('given callers at an API ($name)', ({ open }) => {
     expect(arrived('Bearer token-1').every((body) => bodies.includes(body))).toBe(true)
   })
 
-  it('when one gives up while all wait for the first token, then the others are served (P17)', async () => {
+  it('when one gives up while all wait for the first token, then the others get it (P17)', async () => {
     const { tokens, minted } = startTokens()
     minted.hold()
     const server = await startApi()
@@ -36,7 +36,7 @@ describe.each(DOORS)('given callers at an API ($name)', ({ open }) => {
     expect([server.received.length, minted.calls]).toEqual([2, 1])
   })
 
-  it('when no token can be had, then nothing is sent, and each rejects with an error of its own (P13)', async () => {
+  it('when no token can be obtained, then nothing is sent, and each rejects with an error of its own (P13)', async () => {
     const { tokens, minted } = startTokens()
     minted.fail(new TokenError('ERR_CREDENTIALS_REJECTED', 'wrong'))
     const server = await startApi()
@@ -48,7 +48,7 @@ describe.each(DOORS)('given callers at an API ($name)', ({ open }) => {
 })
 
 describe.each(DOORS)('given an API that rejects ($name)', ({ open }) => {
-  it('when it rejects the next token too, then the second 401 surfaces, and it is told (F113, P8)', async () => {
+  it('when it rejects the next token too, then the caller gets the second 401, and it is reported (F113, P8)', async () => {
     const { tokens, minted, anomalies } = startTokens()
     const server = await startApi((_, n) => ({ status: 401, body: `answer ${n}` }))
     const answer = await open(tokens, { origins: [server.baseUrl] })(server.baseUrl, { method: 'POST', body: 'x' })
@@ -57,7 +57,7 @@ describe.each(DOORS)('given an API that rejects ($name)', ({ open }) => {
     expect(anomalies.map(({ kind }) => kind)).toEqual(['new-tokens-refused'])
   })
 
-  it('when the renewal fails, then its 401 surfaces, readable', async () => {
+  it('when the renewal fails, then the caller gets the 401, readable', async () => {
     const { tokens, minted } = startTokens()
     await tokens.getAccessToken()
     minted.fail(new TokenError('ERR_CREDENTIALS_REJECTED', 'wrong'))
@@ -67,7 +67,7 @@ describe.each(DOORS)('given an API that rejects ($name)', ({ open }) => {
     expect(server.received).toHaveLength(1)
   })
 
-  it('when a 401 comes late, for a token that was replaced, then the request is replayed without a renewal (P9)', async () => {
+  it('when a 401 arrives late, for a token that was replaced, then the request is replayed without a renewal (P9)', async () => {
     const { tokens, minted } = startTokens()
     const opened = gate()
     const server = await startApi(async (request, n) => {
@@ -89,7 +89,7 @@ describe.each(DOORS)('given an API that rejects ($name)', ({ open }) => {
     [403, 'Bearer'],
     [500, 'Bearer error="invalid_token"'],
   ])(
-    'when it answers %d with %j, then nothing is renewed and nothing replayed (F223, F114)',
+    'when it responds %d with %j, then nothing is renewed and nothing replayed (F223, F114)',
     async (status, challenge) => {
       const { tokens, minted, anomalies } = startTokens()
       const server = await startApi(() => ({ status, headers: { 'WWW-Authenticate': challenge } }))
@@ -113,7 +113,7 @@ describe.each(DOORS)('given an API that rejects ($name)', ({ open }) => {
 })
 
 describe.each(DOORS)('given origins and redirects ($name)', ({ open }) => {
-  it('when a request goes to another origin, then no token goes along, and it is reported once (F105)', async () => {
+  it('when a request is sent to another origin, then it has no token, and it is reported once (F105)', async () => {
     const { tokens, minted, anomalies } = startTokens()
     const [server, other] = [await startApi(), await startApi(() => rejection)]
     const send = open(tokens, { origins: [server.baseUrl] })
@@ -122,7 +122,7 @@ describe.each(DOORS)('given origins and redirects ($name)', ({ open }) => {
     expect(anomalies.map(({ kind }) => kind)).toEqual(['origin-not-allowed'])
   })
 
-  it('when a request has the header, then it goes as it is, 401 included (F108)', async () => {
+  it('when a request has the header, then it is sent unchanged, 401 included (F108)', async () => {
     const { tokens, minted } = startTokens()
     const server = await startApi(() => rejection)
     const answer = await open(tokens, { origins: [server.baseUrl] })(server.baseUrl, {
@@ -143,7 +143,7 @@ describe.each(DOORS)('given origins and redirects ($name)', ({ open }) => {
     },
   )
 
-  it('when a POST became a GET at its own origin, then its 401 surfaces, and later requests have another token', async () => {
+  it('when a POST became a GET at its own origin, then the caller gets its 401, and later requests have another token', async () => {
     const { tokens, minted } = startTokens()
     const server = await startApi(({ method }) =>
       method === 'POST' ? { status: 303, headers: { Location: '/got' } } : rejection,
@@ -186,7 +186,7 @@ describe.each(DOORS)('given origins and redirects ($name)', ({ open }) => {
     },
   )
 
-  it('when the token is under another header, then no redirect takes it along (F107)', async () => {
+  it('when the token is in another header, then no redirect forwards it (F107)', async () => {
     const other = await startApi()
     const server = await startApi(() => ({ status: 302, headers: { Location: other.baseUrl } }))
     const answer = await open(startTokens().tokens, { origins: [server.baseUrl], header: 'X-Token' })(server.baseUrl)

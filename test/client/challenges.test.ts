@@ -47,7 +47,7 @@ describe('given a WWW-Authenticate header (RFC 9110, sections 11.2 to 11.6)', ()
     'Bearer error="\u0000"',
     'Bearer error="ж"',
     'Bearer error="a"'.padEnd(16_385),
-  ])('when it is %j, which is not of the grammar, then it counts as none (F223)', (header) => {
+  ])('when it is %j, which is invalid, then it counts as none (F223)', (header) => {
     expect(errorsIn(header)).toEqual([])
     expect(remedyOf(header)).toBe('another-token')
   })
@@ -65,12 +65,12 @@ describe('given a WWW-Authenticate header (RFC 9110, sections 11.2 to 11.6)', ()
     ['DPoP error="use_dpop_nonce", algs="ES256"', 'new-proof'],
     ['Bearer realm="insufficient_scope"', 'another-token'],
     ['Bearer error_description="insufficient_scope"', 'another-token'],
-  ])('when it is %j, then what helps is: %s (F223)', (header, remedy) => {
+  ])('when it is %j, then the remedy is: %s (F223)', (header, remedy) => {
     expect(remedyOf(header)).toBe(remedy)
   })
 
   it('when it is long and hostile, then it is read in a time that grows with its length', () => {
-    // A limit of time would depend on the machine: a reader that goes back over its text would not end at all.
+    // A time limit would depend on the machine: a reader that backtracks would not end at all.
     for (const one of ['a', ' ', ',', '"', '\\"', '=', 'a=', 'a="', 'a ', 'a= ,'])
       expect(Array.isArray(errorsIn(one.repeat(16_000 / one.length)))).toBe(true)
   })

@@ -20,7 +20,7 @@ const config = { headers: new AxiosHeaders() }
 const responded = (status: number) => ({ status, statusText: '', data: '', headers: {}, config })
 const failed = (status: number) => new AxiosError('failed', 'ERR_BAD_REQUEST', config, {}, responded(status))
 
-/** A second copy of the module. A program that loads the package as ESM and as CommonJS has two. */
+/** A second copy of the module, as in a program that loads the package both as ESM and as CommonJS. */
 function otherCopy(): typeof Errors {
   let copy: typeof Errors | undefined
   jest.isolateModules(() => {
@@ -33,7 +33,7 @@ describe('given ERR_LOGIN_REQUIRED (F282)', () => {
   it.each([
     ['of this copy of the package', () => TokenError],
     ['of another copy', () => otherCopy().TokenError],
-  ])('when it is %s, then the person must log in, whatever the manager says', (_, classOf) => {
+  ])('when it is %s, then the user must log in, whatever the status of the manager', (_, classOf) => {
     const error = new (classOf())('ERR_LOGIN_REQUIRED', 'log in')
     for (const tokens of [undefined, manager(undefined), manager('present'), manager('required')])
       expect(isLoginRequired(error, tokens)).toBe(true)
@@ -44,10 +44,10 @@ describe('given a response 401 of the API (F282)', () => {
   it.each<[string, (status: number) => unknown]>([
     ['an error of axios', failed],
     ['a response of axios', responded],
-    ['a response whose status is a text', (status) => ({ status: String(status) })],
+    ['a response whose status is a string', (status) => ({ status: String(status) })],
     ['a Response', (status) => new Response('', { status })],
     ['an error with a Response', (status) => Object.assign(new Error(), { response: new Response('', { status }) })],
-  ])('when it is %s, then the person must log in while the manager says so, and only then', (_, answer) => {
+  ])('when it is %s, then the user must log in while the manager requires it, and only then', (_, answer) => {
     expect(
       [undefined, manager(undefined), manager('present'), manager('required')].map((tokens) =>
         isLoginRequired(answer(401), tokens),
@@ -57,14 +57,14 @@ describe('given a response 401 of the API (F282)', () => {
   })
 })
 
-describe('given anything else', () => {
+describe('given any other value', () => {
   it.each<[string, unknown]>([
     ['another TokenError', new TokenError('ERR_CREDENTIALS_REJECTED', 'wrong secret', { status: 401 })],
-    ['no answer', new AxiosError('Network Error', 'ERR_NETWORK', config)],
-    ['an error with that code that is none of ours', Object.assign(new Error(), { code: 'ERR_LOGIN_REQUIRED' })],
+    ['no response', new AxiosError('Network Error', 'ERR_NETWORK', config)],
+    ['a foreign error with that code', Object.assign(new Error(), { code: 'ERR_LOGIN_REQUIRED' })],
     ['undefined', undefined],
     ['null', null],
-    ['a text', '401'],
+    ['a string', '401'],
     [
       'an error that cannot be read',
       new Proxy(
@@ -76,11 +76,11 @@ describe('given anything else', () => {
         },
       ),
     ],
-  ])('when it is %s, then it says nothing about the login', (_, error) => {
+  ])('when it is %s, then it reveals nothing about the login', (_, error) => {
     expect([isLoginRequired(error), isLoginRequired(error, manager('required'))]).toEqual([false, false])
   })
 
-  it('when Object.prototype has a response, then it is no response', () => {
+  it('when Object.prototype has a response, then it does not count', () => {
     Object.assign(Object.prototype, { response: { status: 401 }, status: 401 })
     const isRequired = isLoginRequired(new Error('broken'), manager('required'))
     for (const name of ['response', 'status']) Reflect.deleteProperty(Object.prototype, name)
@@ -91,7 +91,7 @@ describe('given anything else', () => {
 type Next = (error: unknown) => void
 type Handler = (error: unknown, request: object, response: object, next: Next) => void
 
-/** @returns What a block of a guide exports. */
+/** @returns The exports of a block of a guide. */
 function exportsOf(document: string, name: string): Record<string, unknown> {
   const code = fences('ts', readFileSync(document, 'utf8')).find((one) => one.includes(name))!
   const { outputText } = ts.transpileModule(code, { compilerOptions: { module: ts.ModuleKind.CommonJS } })
@@ -108,7 +108,7 @@ describe('given the handler of the guide for Express, and users who log out in a
     for (const end of ends.splice(0).reverse()) await end()
   })
 
-  it('when 50 users do, then each of their 150 later requests here is answered 401 (F282)', async () => {
+  it('when 50 users do, then each of their 150 later requests here gets a 401 (F282)', async () => {
     const service = await startTokenService()
     ends.push(() => service.close())
     const { tokenEndpoint, revocationEndpoint, loginEndpoint, baseUrl } = service

@@ -18,9 +18,9 @@ const LEFTOVERS = [
 ]
 const MEANT = ['Bearer abc', 'Basic dTpw', 'Bearer undefined-but-longer', 'abc', 'Bearer nullable']
 
-describe.each(DOORS)('given requests with a header of their own ($name)', ({ open }) => {
+describe.each(DOORS)('given requests with their own header ($name)', ({ open }) => {
   it.each(LEFTOVERS)(
-    'when it is %j, then they are left alone, and that is reported once (F368)',
+    'when it is %j, then they are left unchanged, and that is reported once (F368)',
     async (authorization) => {
       const { tokens, minted, anomalies } = startTokens()
       const server = await startApi(() => rejection)
@@ -34,14 +34,14 @@ describe.each(DOORS)('given requests with a header of their own ($name)', ({ ope
     },
   )
 
-  it.each(MEANT)('when it is %j, then they are left alone without a word (F368)', async (authorization) => {
+  it.each(MEANT)('when it is %j, then they are left unchanged, without a report (F368)', async (authorization) => {
     const { tokens, anomalies } = startTokens()
     const server = await startApi()
     await open(tokens, { origins: [server.baseUrl] })(server.baseUrl, { headers: { authorization } })
     expect([server.bearers, anomalies]).toEqual([[authorization], []])
   })
 
-  it('when they go to another origin, then the header is nobody else’s business (F368)', async () => {
+  it('when they are sent to another origin, then the header is not reported (F368)', async () => {
     const { tokens, anomalies } = startTokens()
     const server = await startApi()
     const send = open(tokens, { origins: ['https://api.example.com'] })
@@ -70,7 +70,7 @@ describe('given an interceptor from before this package', () => {
     },
   )
 
-  it('when nobody listens for a minute, then it is told then (F368)', async () => {
+  it('when there is no listener for a minute, then it is reported after it (F368)', async () => {
     const { tokens, anomalies } = startTokens()
     const server = await startApi(() => rejection)
     const api = withBearer(fetch, tokens, { origins: [server.baseUrl] })

@@ -8,7 +8,7 @@ import { startLogins } from './support/logins.ts'
 
 const POST = { method: 'POST', body: '{"from":"alice"}' }
 
-/** An API that answers the first request only when the test opens the gate, and rejects the tokens of Alice. */
+/** An API that responds to the first request only when the test opens the gate, and rejects the tokens of Alice. */
 async function startBank() {
   const first = gate()
   const server = await startApi(async ({ headers }, index) => {
@@ -20,9 +20,9 @@ async function startBank() {
 
 describe.each(DOORS)('given requests of Alice while the login changes ($name)', ({ open }) => {
   it.each([
-    ['somebody else logs in', (logins: ReturnType<typeof startLogins>) => logins.logIn('BOB')],
+    ['another user logs in', (logins: ReturnType<typeof startLogins>) => logins.logIn('BOB')],
     [
-      'Alice logs out and somebody else logs in',
+      'Alice logs out and another user logs in',
       (logins: ReturnType<typeof startLogins>) => {
         logins.logOut()
         logins.logIn('BOB')
@@ -30,7 +30,7 @@ describe.each(DOORS)('given requests of Alice while the login changes ($name)', 
     ],
     ['Alice logs out', (logins: ReturnType<typeof startLogins>) => logins.logOut()],
   ])(
-    'when one is in flight and %s, then its 401 surfaces, nothing is renewed and nothing sent again (F209)',
+    'when one is in flight and %s, then the caller gets its 401, nothing is renewed and nothing sent again (F209)',
     async (_, change) => {
       const logins = startLogins()
       logins.logIn('ALICE')
@@ -46,7 +46,7 @@ describe.each(DOORS)('given requests of Alice while the login changes ($name)', 
   )
 
   it.each([true, false])(
-    'when one has been rejected and waits for another token, then a login of another user does not serve it (needsLogin %p, F209)',
+    'when one has been rejected and waits for another token, then it gets none of another user (needsLogin %p, F209)',
     async (needsLogin) => {
       const logins = startLogins({ needsLogin })
       logins.logIn('ALICE')
@@ -68,7 +68,7 @@ describe.each(DOORS)('given requests of Alice while the login changes ($name)', 
     const send = open(logins.tokens, { origins: [server.baseUrl] })
     const sent = send(`${server.baseUrl}/transfer`, POST)
     await until(() => server.received.length === 1)
-    logins.issue('BOB') // of the same login: the mark stays
+    logins.issue('BOB') // of the same login: the generation stays
     response()
     expect(await sent).toMatchObject({ status: 200, text: 'executed as bob' })
   })
@@ -78,7 +78,7 @@ describe.each(DOORS)('given requests of Alice while the login changes ($name)', 
     const { server } = await startBank()
     const send = open(logins.tokens, { origins: [server.baseUrl] })
     const failed = failureOf(send(`${server.baseUrl}/transfer`, POST))
-    // The manager gives the waiting caller the token of another login: a sloppy one, or in the same turn.
+    // The manager gives the waiting caller the token of another login: a careless manager, or in the same turn.
     logins.logIn('BOB')
     const error = await failed
     expect(isTokenError(error, 'ERR_LOGIN_REQUIRED')).toBe(true)
@@ -98,7 +98,7 @@ describe.each(DOORS)('given requests of Alice while the login changes ($name)', 
     expect(await sent).toMatchObject({ status: 200 })
   })
 
-  it('when one is in flight during a reset of a source that can obtain, then its 401 surfaces (F209)', async () => {
+  it('when one is in flight during a reset of a source that can obtain, then the caller gets its 401 (F209)', async () => {
     const logins = startLogins({ needsLogin: false })
     logins.logIn('ALICE')
     const { server, response } = await startBank()
@@ -113,7 +113,7 @@ describe.each(DOORS)('given requests of Alice while the login changes ($name)', 
   })
 })
 
-/** Only a user can obtain its tokens. */
+/** A source whose tokens only a user can obtain. */
 const person: LoginSource = {
   id: 'person',
   login: layer,
@@ -126,7 +126,7 @@ describe.each(DOORS)('given a manager of this package, and Alice who has logged 
     ['she logs out', (tokens) => tokens.logout()],
     ['Bob logs in', (tokens) => tokens.adopt(login('BOB', 'bob'))],
     ['she logs out and Bob logs in', (tokens) => tokens.reset().then(() => tokens.adopt(login('BOB', 'bob')))],
-  ])('when a request is in flight and %s, then its 401 surfaces (F209)', async (_, change) => {
+  ])('when a request is in flight and %s, then the caller gets its 401 (F209)', async (_, change) => {
     const tokens = createTokenManager({ source: person })
     await tokens.adopt(login('ALICE', 'alice'))
     const { server, response } = await startBank()
@@ -139,7 +139,7 @@ describe.each(DOORS)('given a manager of this package, and Alice who has logged 
     await tokens.close()
   })
 
-  it('when the same user logs in again meanwhile, then the request is replayed', async () => {
+  it('when the same user logs in again before the 401, then the request is replayed', async () => {
     const tokens = createTokenManager({ source: person })
     await tokens.adopt(login('ALICE', 'alice'))
     const { server, response } = await startBank()
@@ -151,7 +151,7 @@ describe.each(DOORS)('given a manager of this package, and Alice who has logged 
     await tokens.close()
   })
 
-  it("when a request is in flight, and the manager stops (onSuspicious: 'stop') before Bob logs in, then its 401 surfaces (F209)", async () => {
+  it("when a request is in flight, and the manager stops (onSuspicious: 'stop') before Bob logs in, then the caller gets its 401 (F209)", async () => {
     const refuse = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' }))
     const tokens = createTokenManager({ source: { ...person, refresh: refuse }, onSuspicious: 'stop' })
     await tokens.adopt({ ...login('ALICE', 'alice'), refreshToken: 'r' })
@@ -166,7 +166,7 @@ describe.each(DOORS)('given a manager of this package, and Alice who has logged 
     await tokens.close()
   })
 
-  it('when another tab logs her out and Bob in, then a request of this tab that is rejected surfaces (F209)', async () => {
+  it('when another tab logs her out and Bob in, then the caller gets the 401 of a rejected request of this tab (F209)', async () => {
     const store = memoryStore()
     const managers = [0, 1].map(() => createTokenManager({ source: person, store, storeKey: 'tabs' }))
     const [here, there] = managers as [LoginManager, LoginManager]
@@ -178,7 +178,7 @@ describe.each(DOORS)('given a manager of this package, and Alice who has logged 
     const ended = await open(here, { origins: [server.baseUrl] })(`${server.baseUrl}/transfer`, POST).catch(
       (error: unknown) => error,
     )
-    // Either this tab has heard of it before, or the API tells it.
+    // Either this tab was notified before, or the API reveals it.
     if (isTokenError(ended)) expect(ended.code).toBe('ERR_LOGIN_REQUIRED')
     else expect(ended).toMatchObject({ status: 401 })
     expect(server.bearers).not.toContain('Bearer BOB')

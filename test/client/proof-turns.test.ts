@@ -11,7 +11,7 @@ import { startLogins } from './support/logins.ts'
 const url = 'https://api.example.com/transfer'
 const origins = ['https://api.example.com']
 
-/** Clients without a network, which note that they were called. */
+/** Clients without a network, which record that they were called. */
 const CLIENTS: Record<string, (tokens: TokenManager, dpop: DPoPKey, onSent: () => void) => () => Promise<unknown>> = {
   attachBearer(tokens, dpop, onSent) {
     const adapter: AxiosAdapter = (config) => {
@@ -32,7 +32,7 @@ const CLIENTS: Record<string, (tokens: TokenManager, dpop: DPoPKey, onSent: () =
   },
 }
 
-/** The proof of a request is there; after so many microtasks somebody logs out. @returns whether it was sent before and after that. */
+/** The proof of a request is ready; after so many microtasks the user logs out. @returns whether it was sent before and after that. */
 async function loggedOutAfter(microtasks: number, open: (typeof CLIENTS)[string]) {
   const external = await externalKey()
   const signed = gate()
@@ -59,8 +59,8 @@ async function loggedOutAfter(microtasks: number, open: (typeof CLIENTS)[string]
   return { before, error: await ended, after: sent - before }
 }
 
-describe.each(Object.keys(CLIENTS))('given %s, and a request whose proof is there', (name) => {
-  it('when somebody logs out at any microtask before it is sent, then it is not sent (F364)', async () => {
+describe.each(Object.keys(CLIENTS))('given %s, and a request whose proof is ready', (name) => {
+  it('when the user logs out at any microtask before it is sent, then it is not sent (F364)', async () => {
     const open = CLIENTS[name]!
     const outcomes = []
     for (let n = 0; n < 40; n += 1) outcomes.push(await loggedOutAfter(n, open))

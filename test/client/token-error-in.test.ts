@@ -14,34 +14,31 @@ function otherCopy(): typeof Errors {
 
 const loginRequired = () => new TokenError('ERR_LOGIN_REQUIRED', 'log in')
 const wrapped = (member: string, error: unknown) => Object.assign(new Error('Connection error.'), { [member]: error })
-/** As many wrappers around it. */
+/** That many wrappers around it. */
 const deep = (wrappers: number, error: unknown): unknown =>
   wrappers === 0 ? error : wrapped(['cause', 'detail', 'original'][wrappers % 3]!, deep(wrappers - 1, error))
 
 describe('given a client that wraps what its fetch rejects with (F379)', () => {
-  it.each(['cause', 'detail', 'original'])(
-    'when it keeps the error in %s, then each question finds it (F379)',
-    (name) => {
-      const [reported, error] = [loginRequired(), wrapped(name, undefined)]
-      Object.assign(error, { [name]: reported })
-      expect(tokenErrorIn(error)).toBe(reported)
-      expect([isTokenError(error), isTokenError(error, 'ERR_LOGIN_REQUIRED'), isLoginRequired(error)]).toEqual([
-        true,
-        true,
-        true,
-      ])
-      expect(isTokenError(error, 'ERR_THROTTLED')).toBe(false)
-      expect(error).not.toBeInstanceOf(TokenError)
-    },
-  )
+  it.each(['cause', 'detail', 'original'])('when it keeps the error in %s, then each query finds it (F379)', (name) => {
+    const [reported, error] = [loginRequired(), wrapped(name, undefined)]
+    Object.assign(error, { [name]: reported })
+    expect(tokenErrorIn(error)).toBe(reported)
+    expect([isTokenError(error), isTokenError(error, 'ERR_LOGIN_REQUIRED'), isLoginRequired(error)]).toEqual([
+      true,
+      true,
+      true,
+    ])
+    expect(isTokenError(error, 'ERR_THROTTLED')).toBe(false)
+    expect(error).not.toBeInstanceOf(TokenError)
+  })
 
-  it('when it is of another copy of the package, then it is found, too (F379)', () => {
+  it('when it belongs to another copy of the package, then it is found too (F379)', () => {
     const reported = new (otherCopy().TokenError)('ERR_LOGIN_REQUIRED', 'log in')
     expect(tokenErrorIn(wrapped('cause', reported))).toBe(reported)
     expect(isLoginRequired(wrapped('cause', reported))).toBe(true)
   })
 
-  it('when it stands four deep, then it is found, and no deeper (F379)', () => {
+  it('when it is nested four deep, then it is found, and no deeper (F379)', () => {
     const reported = loginRequired()
     const found = [0, 1, 2, 3, 4, 5].map((wrappers) => tokenErrorIn(deep(wrappers, reported)))
     expect(found).toEqual([reported, reported, reported, reported, reported, undefined])
@@ -53,7 +50,7 @@ describe('given a client that wraps what its fetch rejects with (F379)', () => {
     ])
   })
 
-  it('when there are two, then the outermost decides, whatever member holds it (F379)', () => {
+  it('when there are two, then the outermost decides, in whatever member (F379)', () => {
     const outer = new TokenError('ERR_WAIT_TIMEOUT', 'late', { cause: loginRequired() })
     for (const error of [outer, wrapped('original', outer), { cause: { cause: loginRequired() }, detail: outer }])
       expect([tokenErrorIn(error), isLoginRequired(error), isTokenError(error, 'ERR_WAIT_TIMEOUT')]).toEqual([
@@ -82,12 +79,12 @@ describe('given an error without a TokenError behind it (F379)', () => {
     },
   )
   it.each<[string, unknown]>([
-    ['a circle', circle],
+    ['a cycle', circle],
     ['an error that cannot be read', wrapped('cause', unreadable)],
     ['an error of axios', AxiosError.from(new Error('broken'), 'ERR_NETWORK')],
     ['a look-alike', wrapped('cause', { name: 'TokenError', code: 'ERR_LOGIN_REQUIRED' })],
     ['nothing', undefined],
-    ['a text', 'TokenError'],
+    ['a string', 'TokenError'],
   ])('when it is %s, then none is found', (_, error) => {
     expect([tokenErrorIn(error), isTokenError(error), isLoginRequired(error)]).toEqual([undefined, false, false])
   })

@@ -3,7 +3,7 @@ import { UnauthenticatedRequests } from '../../src/client/unauthenticated-reques
 import { isReplayable } from '../../src/client/bodies.ts'
 import type { TokenAccess } from '../../src/client/token-access.ts'
 
-it('given requests without a token, when they go to 101 origins, then each of a hundred is reported once, with the origins that may have it', () => {
+it('given requests without a token, when they are sent to 101 origins, then each of a hundred is reported once, with the origins that may have it', () => {
   const reported: string[] = []
   const access = { anomaly: (_: string, message: string) => reported.push(message) > 0 } as unknown as TokenAccess
   const bare = new UnauthenticatedRequests()

@@ -25,7 +25,7 @@ describe('given a key pair', () => {
     expect(await key.thumbprint).toBe(thumbprint)
   })
 
-  it('when its private key can be extracted, then a warning says so once, and it is used', async () => {
+  it('when its private key is extractable, then one warning reports it, and it is used', async () => {
     const pairs = [await keyPair(GENERATED.ES256, true), await keyPair(GENERATED.ES384, true)]
     const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
     for (const pair of pairs) verified((await proofsOf('dpop', dpopKey(pair)).prove(request, manualClock())).text)
@@ -37,7 +37,7 @@ describe('given a key pair', () => {
     ])
   })
 
-  it('when it is printed, then it shows nothing but that there is a thumbprint', async () => {
+  it('when it is printed, then it shows only that there is a thumbprint', async () => {
     const pair = await keyPair()
     const key = dpopKey(pair)
     await key.thumbprint
@@ -48,7 +48,7 @@ describe('given a key pair', () => {
   })
 })
 
-describe('given something that is no such key', () => {
+describe('given a value that is not such a key', () => {
   const WRONG: [what: string, give: () => unknown, message: RegExp][] = [
     ['nothing', () => undefined, /The key of dpopKey must be an object, got undefined/],
     ['a text', () => 'key', /must be an object, got string/],
@@ -177,14 +177,14 @@ describe('given something that is no such key', () => {
     for (const secret of [d, p, q].filter((one) => one !== undefined)) expect(inspect(error)).not.toContain(secret)
   })
 
-  it('when it is no key of this entry, then the option is named', () => {
+  it('when it is not a key of this entry, then the option is named', () => {
     const thumbprint = Promise.resolve('thumbprint')
     expect(() => proofsOf('dpop', { thumbprint })).toThrow(/^dpop must be a key of axios-evergreen\/dpop/)
   })
 })
 
-describe('given a key that is elsewhere', () => {
-  it('when it signs, then its proofs verify, and the public key in them has no more than it must', async () => {
+describe('given an external key', () => {
+  it('when it signs, then its proofs verify, and the public key in them has only the required members', async () => {
     const given = await externalKey()
     const key = dpopKey({
       ...given,
@@ -224,15 +224,15 @@ describe('given a key that is elsewhere', () => {
       expect(error).toMatchObject({ code: 'ERR_TOKEN_SOURCE', outcome: 'not-sent', refreshToken: 'kept' })
       expect(error).toHaveProperty('message', expect.stringMatching(message))
       expect(inspect(error, { showHidden: true })).not.toContain('secret-of-nobody')
-      // What was thrown is named, without its message.
+      // The thrown value is named, without its message.
       const isThrown = message.source.startsWith('sign failed')
       expect((error as Error).cause !== undefined).toBe(isThrown)
     },
   )
 })
 
-describe('given an RSA key that is elsewhere', () => {
-  it('when its signature has another length, then nothing is said of DER, which only ECDSA has', async () => {
+describe('given an external RSA key', () => {
+  it('when its signature has another length, then the error does not mention DER, which only ECDSA has', async () => {
     const { publicKey } = await keyPair(GENERATED.RS256)
     const { kty, e, n } = await jwkOf(publicKey)
     const key = dpopKey({ publicJwk: { kty, e, n, alg: 'RS256' }, sign: async () => new Uint8Array(10) })
@@ -241,8 +241,8 @@ describe('given an RSA key that is elsewhere', () => {
   })
 })
 
-describe('given a key whose public half is too short, and that nobody uses', () => {
-  it('when it is made, then no rejection is unhandled', async () => {
+describe('given an unused key whose public half is too short', () => {
+  it('when it is created, then no rejection is unhandled', async () => {
     const pair = await keyPair({ ...GENERATED.RS256, modulusLength: 1_024 })
     const escaped: unknown[] = []
     const note = (reason: unknown) => escaped.push(reason)
@@ -256,8 +256,8 @@ describe('given a key whose public half is too short, and that nobody uses', () 
   })
 })
 
-describe('given a request that an application sends by itself', () => {
-  it('when it asks the key for a proof, then that names all that the application gave', async () => {
+describe('given a request that an application sends itself', () => {
+  it('when it requests a proof from the key, then the proof names all that the application passed', async () => {
     const key = await newKey()
     const url = 'https://id.example/token?tenant=nobody'
     const { claims } = verified(await key.prove({ method: 'POST', url, token: 'token', nonce: 'nonce' }))
@@ -282,13 +282,13 @@ describe('given a request that an application sends by itself', () => {
     [{ method: 'GET', url: 'https://id.example', token: 7 }, 'token must be a string, got number'],
     [{ method: 'GET', url: 'https://id.example', nonce: '' }, 'nonce must not be empty'],
     [{ method: 'GET', url: 'https://id.example', nonces: 'a' }, "there is no 'nonces'"],
-  ])('when it gives %j, then a TypeError names what is wrong', async (given, message) => {
+  ])('when it passes %j, then a TypeError names what is wrong', async (given, message) => {
     const key = await newKey()
     await expect(key.prove(given as never)).rejects.toThrow(message)
   })
 })
 
-describe('given a page that is no secure context', () => {
+describe('given a page that is not a secure context', () => {
   const whole = Object.getOwnPropertyDescriptor(globalThis, 'crypto')!
   const getRandomValues = crypto.getRandomValues.bind(crypto)
   afterEach(() => {
@@ -296,9 +296,9 @@ describe('given a page that is no secure context', () => {
     Reflect.deleteProperty(globalThis, 'isSecureContext')
   })
 
-  it('when a key is made, then the error says what to do', async () => {
+  it('when a key is created, then the error names the remedy', async () => {
     const pair = await keyPair()
-    // Browsers give a page of http only this much of `crypto`.
+    // Browsers give an http page only this much of `crypto`.
     Object.defineProperty(globalThis, 'crypto', { configurable: true, value: { getRandomValues } })
     Reflect.set(globalThis, 'isSecureContext', false)
     expect(() => dpopKey(pair)).toThrow(/dpopKey needs WebCrypto.*https.*use bearer tokens/)
@@ -306,8 +306,8 @@ describe('given a page that is no secure context', () => {
   })
 })
 
-describe('given no browser', () => {
-  it('when the key of a page is asked for, then the error says what to use', async () => {
+describe('given a runtime that is not a browser', () => {
+  it('when the key of a page is requested, then the error names the alternative', async () => {
     await expect(webKey()).rejects.toThrow('webKey needs IndexedDB, which only browsers have: use dpopKey(keyPair)')
     await expect(webKey('')).rejects.toThrow('name must not be empty')
   })
@@ -317,7 +317,7 @@ describe('given the key of RFC 7638, section 3.1', () => {
   const n =
     '0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEgU8awapJzKnqDKgw'
 
-  it('when its thumbprint is asked for, then it is that of the RFC', async () => {
+  it('when its thumbprint is computed, then it is that of the RFC', async () => {
     const key = dpopKey({ publicJwk: { kty: 'RSA', alg: 'RS256', e: 'AQAB', n }, sign: async (data) => data })
     expect(await key.thumbprint).toBe('NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs')
     expect(sha256('')).toBe('47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU')
@@ -326,7 +326,7 @@ describe('given the key of RFC 7638, section 3.1', () => {
   it.each([
     ['one byte', 'Aw'],
     ['eight bytes', 'x'.repeat(11)],
-  ])('when its public exponent has %s, then it is taken', (_, e) => {
+  ])('when its public exponent has %s, then it is accepted', (_, e) => {
     const publicJwk = { kty: 'RSA', alg: 'RS256', e, n }
     expect(() => dpopKey({ publicJwk, sign: async (data) => data })).not.toThrow()
   })

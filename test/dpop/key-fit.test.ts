@@ -114,7 +114,7 @@ describe.each(DOORS)('given $name, and promises of keys', ({ open }) => {
     }
   })
 
-  it('when it is known later that the keys differ, then nothing is sent to the API, and the error says so', async () => {
+  it('when the keys turn out to differ later, then nothing is sent to the API, and the error reports it', async () => {
     for (const [one, other] of [
       [newKey(), newKey()],
       [await newKey(), newKey()],
@@ -126,7 +126,7 @@ describe.each(DOORS)('given $name, and promises of keys', ({ open }) => {
     }
   })
 
-  it('when the promise of the attachment brings no key, then nothing is sent, and the error says so', async () => {
+  it('when the promise of the attachment has no key, then nothing is sent, and the error reports it', async () => {
     const { send, server } = await startWorld(newKey(), Promise.resolve('key') as never)
     const message = expect.stringContaining('dpop must be a key of axios-evergreen/dpop')
     expect(await send('/orders')).toMatchObject({ name: 'TypeError', message })
@@ -134,20 +134,27 @@ describe.each(DOORS)('given $name, and promises of keys', ({ open }) => {
   })
 
   it.each([
-    ['brings no key', () => Promise.resolve('secret-of-nobody') as never, 'dpop must be a key of axios-evergreen/dpop'],
+    [
+      'returns no key',
+      () => Promise.resolve('secret-of-nobody') as never,
+      'dpop must be a key of axios-evergreen/dpop',
+    ],
     ['rejects', () => Promise.reject(new Error('secret-of-nobody')), 'The promise passed as dpop was rejected'],
-  ])('when the promise of the source %s, then no token call is made, and the error says so', async (_, given, why) => {
-    const { send, server } = await startWorld(given(), newKey())
-    const error = await send('/orders')
-    expect(error).toMatchObject({ code: 'ERR_TOKEN_SOURCE', outcome: 'not-sent', refreshToken: 'kept' })
-    expect(error).toHaveProperty('message', expect.stringContaining(why))
-    expect(JSON.stringify(error)).not.toContain('of-nobody')
-    expect([server.tokenCalls, server.requests]).toEqual([[], []])
-  })
+  ])(
+    'when the promise of the source %s, then no token request is made, and the error reports it',
+    async (_, given, why) => {
+      const { send, server } = await startWorld(given(), newKey())
+      const error = await send('/orders')
+      expect(error).toMatchObject({ code: 'ERR_TOKEN_SOURCE', outcome: 'not-sent', refreshToken: 'kept' })
+      expect(error).toHaveProperty('message', expect.stringContaining(why))
+      expect(JSON.stringify(error)).not.toContain('of-nobody')
+      expect([server.tokenCalls, server.requests]).toEqual([[], []])
+    },
+  )
 })
 
-describe.each(DOORS)('given $name, and an API that has told a time that is years off (F294)', ({ open }) => {
-  it('when it rejects the next proof, and shows no Date, then the request succeeds with the time of this machine', async () => {
+describe.each(DOORS)('given $name, and an API whose time is years off (F294)', ({ open }) => {
+  it('when it rejects the next proof, and sends no Date, then the request succeeds with the time of this machine', async () => {
     const clock = watchedClock()
     const server = await startStrictServer(() => clock.wallNow())
     const dpop = await newKey()

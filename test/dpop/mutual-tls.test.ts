@@ -19,7 +19,7 @@ async function startWorld() {
   return { server, ofServer, ofClient }
 }
 
-/** What a client with this certificate does: see docs/dpop.md. */
+/** A client with this certificate: see docs/dpop.md. */
 function manage({ tokenEndpoint }: BoundServer, ca: string, shown: Certificate | undefined) {
   const httpsAgent = new Agent({ ca, ...shown })
   const client = { clientId: 'certificate-client', clientAuthentication: 'none' } as const
@@ -30,7 +30,7 @@ function manage({ tokenEndpoint }: BoundServer, ca: string, shown: Certificate |
 }
 
 describe('given oidc-provider, and a client that authenticates by its certificate (RFC 8705)', () => {
-  it('when it obtains tokens, then they serve with that certificate, are renewed, and serve nobody else', async () => {
+  it('when it obtains tokens, then they are valid with that certificate, are renewed, and are useless without it', async () => {
     const { server, ofServer, ofClient } = await startWorld()
     const { tokens, httpsAgent } = manage(server, ofServer.cert, ofClient)
     const api = axios.create({ baseURL: server.origin, httpsAgent, proxy: false, validateStatus: null })
@@ -58,7 +58,7 @@ describe('given oidc-provider, and a client that authenticates by its certificat
   it.each([
     ['another certificate', selfSigned('client.example')],
     ['none', undefined],
-  ])('when it shows %s, then the client is refused', async (_, shown) => {
+  ])('when it presents %s, then the client is rejected', async (_, shown) => {
     const { server, ofServer } = await startWorld()
     const error = await outcome(manage(server, ofServer.cert, shown).tokens.getAccessToken())
     expect(error).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED', serviceCode: 'invalid_client' })

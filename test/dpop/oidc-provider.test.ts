@@ -48,8 +48,8 @@ async function redeemed(server: BoundServer, key: ProvingKey) {
 }
 
 describe.each([
-  ['wants no nonce', false],
-  ['demands nonces', true],
+  ['requires no nonce', false],
+  ['requires nonces', true],
 ])('given oidc-provider, which %s', (_, demandsNonce) => {
   it.each(['ES256', 'EdDSA'] as const)(
     'when a service has a key of %s, then its token is bound to that key',
@@ -63,12 +63,12 @@ describe.each([
     },
   )
 
-  it('when a key signs elsewhere, then the token is bound to that key', async () => {
+  it('when an external key signs, then the token is bound to that key', async () => {
     const tokens = manage(await started(demandsNonce), dpopKey(await externalKey()), false)
     await expect(tokens.getAccessToken()).resolves.toEqual(expect.any(String))
   })
 
-  it('when a user has logged in, then refreshes and requests are proved, through axios and fetch', async () => {
+  it('when a user has logged in, then refreshes and requests have proofs, through axios and fetch', async () => {
     const server = await started(demandsNonce)
     const dpop = await newKey()
     const tokens = manage(server, dpop, true)
@@ -87,7 +87,7 @@ describe.each([
     expect([told.suspicious, told.anomaly]).toEqual([[], []])
   })
 
-  it('when a token is taken elsewhere, then it is of no use there', async () => {
+  it('when a token is stolen, then it is useless elsewhere', async () => {
     const server = await started(demandsNonce)
     const dpop = await newKey()
     const tokens = manage(server, dpop, true)
@@ -105,7 +105,7 @@ describe.each([
 })
 
 describe('given oidc-provider, and a client without a key', () => {
-  it('when it obtains a token that must be bound, then the error shows what the server said', async () => {
+  it('when it obtains a token that must be bound, then the error shows the error of the server', async () => {
     const error = await outcome(manage(await started(), undefined, false).getAccessToken())
     expect(error).toMatchObject({ code: expect.stringMatching(/^ERR_/), status: 400 })
   })

@@ -62,19 +62,19 @@ describe('given a request', () => {
     ['https://API.example:443/ä/../%61 b', 'https://api.example/%61%20b'],
     ['https://user:password@api.example/', 'https://api.example/'],
     ['http://127.0.0.1:8080/a//b/', 'http://127.0.0.1:8080/a//b/'],
-  ])('when its address is %s, then the proof says %s', async (url, htu) => {
+  ])('when its address is %s, then the proof has %s', async (url, htu) => {
     const { claims } = await startWorld()
     expect(await claims({ url })).toMatchObject({ htu })
   })
 
-  it('when a thousand are proved at once, then no two proofs have the same id', async () => {
+  it('when a thousand proofs are made at once, then no two have the same id', async () => {
     const { claims } = await startWorld()
     const ids = await Promise.all(Array.from({ length: 1_000 }, async () => (await claims()).jti))
     expect(new Set(ids).size).toBe(1_000)
     expect(ids.every((id) => /^[0-9a-f]{32}$/.test(id))).toBe(true)
   })
 
-  it('when the method has small letters, then the proof has them, too', async () => {
+  it('when the method is in lower case, then so is that of the proof', async () => {
     const { claims } = await startWorld()
     expect(await claims({ method: 'patch' })).toMatchObject({ htm: 'patch' })
   })
@@ -82,7 +82,7 @@ describe('given a request', () => {
 
 describe('given nonces', () => {
   it.each([200, 304, 400, 401, 404, 500, 503])(
-    'when an answer of status %d brings one, then later proofs have it (F258)',
+    'when a response of status %d has one, then later proofs have it (F258)',
     async (status) => {
       const { claims, learn } = await startWorld()
       learn({ status, nonce: 'first' })
@@ -94,7 +94,7 @@ describe('given nonces', () => {
     },
   )
 
-  it('when several origins bring some, then each gets its own (F258)', async () => {
+  it('when several origins send some, then each gets its own (F258)', async () => {
     const { claims, learn } = await startWorld()
     const origins = ['https://id.example', 'https://api.example', 'https://api.example:8443']
     for (const url of origins) learn({ nonce: `of ${url}`.replace(' ', '-') }, { url: `${url}/somewhere` })
@@ -111,20 +111,20 @@ describe('given nonces', () => {
     ['x'.repeat(4_097)],
     [['a', 'b']],
     [7],
-  ])('when a server sends %j, which is no nonce, then the last one stays', async (nonce) => {
+  ])('when a server sends %j, which is not a nonce, then the last one stays', async (nonce) => {
     const { claims, learn } = await startWorld()
     learn({ nonce: 'good' })
     learn({ nonce })
     expect(await claims()).toMatchObject({ nonce: 'good' })
   })
 
-  it('when one has as many characters as a nonce may have, then it counts', async () => {
+  it('when one has the maximum length, then it counts', async () => {
     const { claims, learn } = await startWorld()
     learn({ nonce: 'x'.repeat(4_096) })
     expect(await claims()).toMatchObject({ nonce: 'x'.repeat(4_096) })
   })
 
-  it('when a thousand origins bring some, then those that were heard last are remembered', async () => {
+  it('when a thousand origins send some, then the most recent ones are remembered', async () => {
     const { claims, learn } = await startWorld()
     const url = (n: number) => `https://api-${n}.example/`
     learn({ nonce: 'kept' }, { url: url(0) })
@@ -145,7 +145,7 @@ describe('given nonces', () => {
   })
 })
 
-describe('given a clock of this machine that is off', () => {
+describe('given a wrong clock of this machine', () => {
   it.each([
     ['behind', -HOUR],
     ['ahead', HOUR],
@@ -158,7 +158,7 @@ describe('given a clock of this machine that is off', () => {
     expect(await claims()).toMatchObject({ iat: at / 1_000 + 90 })
   })
 
-  it('when another origin has told a time that is years off, then proofs for this one have the time of this machine (F294)', async () => {
+  it('when another origin has sent a time that is years off, then proofs for this one have the time of this machine (F294)', async () => {
     const { claims, learn } = await startWorld()
     learn({ date: httpDate(NOON + 87_600 * HOUR) }, { url: 'https://id.example/token' })
     expect(await claims()).toMatchObject({ iat: NOON / 1_000 })
@@ -166,7 +166,7 @@ describe('given a clock of this machine that is off', () => {
     expect(await claims()).toMatchObject({ iat: (NOON - 2 * HOUR) / 1_000 })
   })
 
-  it('when it is set right, then proofs have its time', async () => {
+  it('when it is corrected, then proofs have its time', async () => {
     const { clock, claims, learn } = await startWorld()
     learn({ date: httpDate(NOON - HOUR) })
     clock.stepWall(-HOUR)
@@ -185,29 +185,29 @@ describe('given a clock of this machine that is off', () => {
     ['has an Age of one second', { date: httpDate(NOON - HOUR), age: '1' }, {}],
     ['may come from the cache of a browser', { date: httpDate(NOON - HOUR) }, { method: 'GET' }],
     ['to a HEAD may come from there', { date: httpDate(NOON - HOUR) }, { method: 'HEAD' }],
-    ['has a Date that is none', { date: 'yesterday' }, {}],
+    ['has an invalid Date', { date: 'yesterday' }, {}],
     ['has a day that does not exist', { date: 'Mon, 99 Nov 2026 12:00:00 GMT' }, {}],
     ['has two of them', { date: [httpDate(NOON - HOUR)] }, {}],
-  ])('when an answer %s, then its time does not count', async (_, answer, request) => {
+  ])('when a response %s, then its time does not count', async (_, answer, request) => {
     const { claims, learn } = await startWorld()
     learn(answer, request)
     expect(await claims()).toMatchObject({ iat: NOON / 1_000 })
   })
 
-  it('when a GET is rejected, then its time counts: caches keep no such answer', async () => {
+  it('when a GET is rejected, then its time counts: caches do not store such a response', async () => {
     const { claims, learn } = await startWorld()
     learn({ status: 401, date: httpDate(NOON - HOUR) }, { method: 'GET' })
     expect(await claims()).toMatchObject({ iat: (NOON - HOUR) / 1_000 })
   })
 
-  it('when a GET shows a later time, then that counts: caches know no future', async () => {
+  it('when a GET has a later time, then that counts: caches have no future time', async () => {
     const { claims, learn } = await startWorld()
     learn({ date: httpDate(NOON + HOUR) }, { method: 'GET' })
     learn({ date: httpDate(NOON) }, { method: 'GET' })
     expect(await claims()).toMatchObject({ iat: (NOON + HOUR) / 1_000 })
   })
 
-  it('when two managers have clocks of their own, then neither learns the time of the other', async () => {
+  it('when two managers have clocks of their own, then neither uses the time of the other', async () => {
     const { proofs, claims, learn } = await startWorld()
     learn({ date: httpDate(NOON - HOUR) })
     const other: Clock = manualClock({ wallNow: NOON + HOUR })
@@ -225,7 +225,7 @@ describe('given a proof that was rejected', () => {
     ['the same time', { date: httpDate(NOON - 4_000) }, false],
     ['nothing', {}, false],
   ])(
-    'when the answer brings %s, then it is known whether a new proof may be accepted',
+    'when the response has %s, then it is known whether a new proof may be accepted',
     async (_, answer, isOutdated) => {
       const { clock, proofs, learn } = await startWorld()
       const proof = await proofs.prove(request, clock)
@@ -238,7 +238,7 @@ describe('given a proof that was rejected', () => {
   )
 })
 
-describe('given a proof with the time of an earlier answer, which was wrong (F294)', () => {
+describe('given a proof with the time of an earlier response, which was wrong (F294)', () => {
   const request = { method: 'POST', url: new URL('https://api.example/') }
   const refusedProof = async (answer: Partial<ProofResponse>) => {
     const { clock, proofs, learn } = await startWorld()
@@ -256,14 +256,14 @@ describe('given a proof with the time of an earlier answer, which was wrong (F29
     expect(told).toEqual({ isOutdated: true, iat: NOON / 1_000, isOutdatedAgain: false })
   })
 
-  it('when only the token is rejected, then that says nothing about the time', async () => {
+  it('when only the token is rejected, then that reveals nothing about the time', async () => {
     const told = await refusedProof({})
     expect(told).toMatchObject({ isOutdated: false, iat: NOON / 1_000 + 87_600 * 3_600 })
   })
 })
 
 describe('given a key that signs slowly', () => {
-  it('when it signs a second proof meanwhile, then each has its own address', async () => {
+  it('when it signs a second proof at the same time, then each has its own address', async () => {
     const key = await externalKey()
     const gates: (() => void)[] = []
     const sign = async (data: Uint8Array) => {

@@ -42,7 +42,7 @@ async function startWorld(door: Door, given?: DPoPKey): Promise<World> {
   return { server, clock, ahead, tokens, send: (path, asked) => send(origin + path, asked) }
 }
 
-describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
+describe.each(DOORS)('given $name, and an API that requires proofs', (door) => {
   it('when requests are sent at once and one after another, then each has a proof of its own', async () => {
     const { server, send } = await startWorld(door)
     const paths = Array.from({ length: 20 }, (_, n) => `/orders/${n}?page=${n}`)
@@ -54,7 +54,7 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
   })
 
   it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])(
-    'when the method is %s, then the proof says so',
+    'when the method is %s, then the proof has it',
     async (method) => {
       const { server, send } = await startWorld(door)
       expect(
@@ -64,7 +64,7 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     },
   )
 
-  it('when the API demands a nonce, then the same token is sent with a new proof, once, and nothing is renewed (F257)', async () => {
+  it('when the API requires a nonce, then the same token is sent with a new proof, once, and nothing is renewed (F257)', async () => {
     const { server, send } = await startWorld(door)
     server.demands.api = 'latest'
     expect(await send('/orders', { method: 'POST', body: 'twelve' })).toMatchObject({ status: 200 })
@@ -74,7 +74,7 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     expect(server.tokenCalls).toEqual(['client_credentials 200'])
   })
 
-  it('when the API rejects nonces again and again, then its answer surfaces, and nothing is renewed (F257)', async () => {
+  it('when the API rejects nonces again and again, then the caller gets its response, and nothing is renewed (F257)', async () => {
     const { server, send } = await startWorld(door)
     server.demands.api = 'another'
     expect(await send('/orders')).toMatchObject({ status: 401 })
@@ -82,14 +82,14 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     expect(server.tokenCalls).toEqual(['client_credentials 200'])
   })
 
-  it('when answers of success bring new nonces, then later requests have the latest of their origin (F258)', async () => {
+  it('when successful responses have new nonces, then later requests have the latest of their origin (F258)', async () => {
     const { server, send } = await startWorld(door)
     server.demands.api = server.demands.token = 'latest'
     await send('/first')
     for (let n = 0; n < 5; n += 1) {
       await send(`/orders/${n}`)
       server.changeNonces()
-      // A request that brings the nonce: rejected, and proved again.
+      // A request that receives the nonce: rejected, and sent again with a new proof.
       expect(await send('/refused')).toMatchObject({ status: 200 })
     }
     expect(server.requests.filter((line) => line.includes('/orders/'))).toEqual(
@@ -108,7 +108,7 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     expect([server.bodies, told.anomaly]).toEqual([['', 'twelve'], []])
   })
 
-  it('when it demands a nonce and rejects the token, then both are answered, each once', async () => {
+  it('when it requires a nonce and rejects the token, then both are handled, each once', async () => {
     const { server, send } = await startWorld(door)
     await send('/orders')
     server.demands.api = 'latest'
@@ -117,13 +117,13 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     expect(server.requests.slice(1)).toEqual(['POST /orders 401 nonce', 'POST /orders 401 token', 'POST /orders 200'])
   })
 
-  it('when it demands a nonce for the second token, too, then that token has a second proof (F257)', async () => {
+  it('when it requires a nonce for the second token too, then that token has a second proof (F257)', async () => {
     const { server, send } = await startWorld(door)
     server.demands.api = server.demands.token = 'latest'
     await send('/orders')
     server.changeNonces()
     server.revokeAccessTokens()
-    // Token endpoint and API are of one origin, but have different nonces: the renewal brings one that the API does not take.
+    // Token endpoint and API are of one origin, but have different nonces: the renewal returns one that the API does not accept.
     expect(await send('/orders', { method: 'POST', body: 'twelve' })).toMatchObject({ status: 200 })
     expect(server.requests.slice(2)).toEqual([
       'POST /orders 401 nonce',
@@ -142,7 +142,7 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     ahead.ms = -offMs
     expect(await send('/orders')).toMatchObject({ status: 200 })
     expect(server.requests).toEqual(['GET /orders 200'])
-    // The clock is set, but not far enough. What was known of the time of the server is void, and a rejection tells it anew.
+    // The clock is corrected, but not enough. The known time of the server is void, and a rejection sets it again.
     const stepMs = -Math.sign(offMs) * 2 * MINUTE
     clock.stepWall(stepMs)
     ahead.ms -= stepMs
@@ -151,18 +151,21 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     expect(server.tokenCalls.filter((call) => call.endsWith('200'))).toHaveLength(1)
   })
 
-  it.each([301, 302, 303, 307, 308])('when the API answers %d, then nobody follows with the proof', async (status) => {
-    const { server, send } = await startWorld(door)
-    server.apiFaults.push((reply) => reply.writeHead(status, { Location: '/elsewhere' }).end())
-    const answer = await send('/orders').then(
-      (answered) => answered.status,
-      (error: unknown) => (error as { code?: unknown }).code,
-    )
-    expect([status, 0, 'ERR_FR_TOO_MANY_REDIRECTS']).toContain(answer)
-    expect(server.requests).toEqual(['GET /orders fault'])
-  })
+  it.each([301, 302, 303, 307, 308])(
+    'when the API redirects with %d, then the proof is not forwarded',
+    async (status) => {
+      const { server, send } = await startWorld(door)
+      server.apiFaults.push((reply) => reply.writeHead(status, { Location: '/elsewhere' }).end())
+      const answer = await send('/orders').then(
+        (answered) => answered.status,
+        (error: unknown) => (error as { code?: unknown }).code,
+      )
+      expect([status, 0, 'ERR_FR_TOO_MANY_REDIRECTS']).toContain(answer)
+      expect(server.requests).toEqual(['GET /orders fault'])
+    },
+  )
 
-  it('when the key does not sign, then nothing is sent, and the error says so', async () => {
+  it('when the key does not sign, then nothing is sent, and the error reports it', async () => {
     const given = await externalKey()
     let isBroken = false
     const sign = (data: Uint8Array) => (isBroken ? Promise.reject(new Error('secret-of-nobody')) : given.sign(data))
@@ -191,7 +194,7 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     expect(server.requests).toEqual(['GET /orders 200'])
   })
 
-  it('when the token ends while the key signs, then the request waits for the next one (F127)', async () => {
+  it('when the token expires while the key signs, then the request waits for the next one (F127)', async () => {
     const given = await externalKey()
     let onSign = (): void => undefined
     const sign = (data: Uint8Array) => {
@@ -211,7 +214,7 @@ describe.each(DOORS)('given $name, and an API that wants proofs', (door) => {
     expect(server.bodies).toEqual(['', 'twelve'])
   })
 
-  it('when it has scheme, too, then attaching fails, and says what to do', async () => {
+  it('when it has scheme too, then attaching fails, and names the remedy', async () => {
     const tokens = createTokenManager({ source: { id: 'own', obtain: () => Promise.reject(new Error('never')) } })
     const options = { origins: ['https://api.example'], dpop: await newKey() }
     for (const scheme of ['Token', 'DPoP'])
@@ -228,8 +231,8 @@ describe('given axios', () => {
 
   it.each([
     ['as a function', Object.assign(() => Promise.reject(new Error('never')), { adapterName: 'xhr' })],
-    ['by its name, which this environment does not have', 'xhr'],
-  ])('when the instance has the xhr adapter %s, then attaching fails, and says what to do', async (_, adapter) => {
+    ['by a name that this environment does not have', 'xhr'],
+  ])('when the instance has the xhr adapter %s, then attaching fails, and names the remedy', async (_, adapter) => {
     const api = axios.create({ baseURL: 'https://api.example', adapter })
     const dpop = await newKey()
     expect(() => attachBearer(api, tokens(), { dpop })).toThrow(
@@ -238,7 +241,7 @@ describe('given axios', () => {
     expect(() => attachBearer(api, tokens())).not.toThrow()
   })
 
-  it('when a stream meets a demand for a nonce, then its answer surfaces, and the next request has the nonce (F257)', async () => {
+  it('when a stream meets a nonce challenge, then the caller gets its response, and the next request has the nonce (F257)', async () => {
     const [door] = DOORS as readonly [Door]
     const { server, send } = await startWorld(door)
     server.demands.api = 'latest'

@@ -42,7 +42,7 @@ async function startWorld(): Promise<World> {
   return { server, clock, key, ahead, manage }
 }
 
-/** Lets pauses pass at once, while token requests take real time. */
+/** Skips pauses, while token requests take real time. */
 async function passing<Result>({ clock }: World, tokens: TokenManager, run: () => Promise<Result>): Promise<Result> {
   let isOver = false
   const pauses: number[] = []
@@ -63,14 +63,14 @@ async function passing<Result>({ clock }: World, tokens: TokenManager, run: () =
 const MINUTE = 60_000
 const GRANT = { accessToken: 'of-the-login', accessLifetimeMs: MINUTE }
 
-/** A person logs in elsewhere. A minute later the access token of that login has expired. */
+/** A user logs in elsewhere. A minute later the access token of that login has expired. */
 async function logIn({ server, clock }: World, tokens: TokenManager, key: DPoPKey): Promise<void> {
   await tokens.adopt({ ...GRANT, refreshToken: server.logIn(await key.thumbprint) })
   await clock.advance(MINUTE)
 }
 
 describe('given a token endpoint that binds tokens to a key', () => {
-  it('when tokens are obtained and refreshed, then each call has a proof of its own', async () => {
+  it('when tokens are obtained and refreshed, then each request has a proof of its own', async () => {
     const { server, manage } = await startWorld()
     const tokens = manage({ refreshTokens: 'single-use' })
     expect(await tokens.getAccessToken()).toBe('access-1')
@@ -78,7 +78,7 @@ describe('given a token endpoint that binds tokens to a key', () => {
     expect(server.tokenCalls).toEqual(['client_credentials 200', ...Array<string>(3).fill('refresh_token 200')])
   })
 
-  it('when the clock of this machine is off, then the first answer tells the time, and no call fails (F259)', async () => {
+  it('when the clock of this machine is wrong, then the first response sets the time, and no request fails (F259)', async () => {
     for (const ms of [HOUR, -HOUR]) {
       const { server, ahead, manage } = await startWorld()
       ahead.ms = ms
@@ -94,7 +94,7 @@ describe('given a token endpoint that binds tokens to a key', () => {
     }
   })
 
-  it('when the proof is rejected, and nothing better is known, then the error says what to check', async () => {
+  it('when the proof is rejected, and nothing better is known, then the error states what to check', async () => {
     const { server, manage } = await startWorld()
     const pair = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-384' }, false, ['sign', 'verify'])
     const error = await outcome(manage({ dpop: dpopKey(pair) }).getAccessToken())
@@ -104,8 +104,8 @@ describe('given a token endpoint that binds tokens to a key', () => {
   })
 })
 
-describe('given a token endpoint that demands nonces', () => {
-  it('when the first call has none, then the same exchange goes on with it, and later ones have the latest (F256)', async () => {
+describe('given a token endpoint that requires nonces', () => {
+  it('when the first request has none, then the same exchange continues with it, and later ones have the latest (F256)', async () => {
     const { server, manage } = await startWorld()
     server.demands.token = 'latest'
     const tokens = manage({ refreshTokens: 'single-use' })
@@ -121,7 +121,7 @@ describe('given a token endpoint that demands nonces', () => {
     expect(told.retry).toEqual([])
   })
 
-  it('when it changes nonces before a refresh of a login, then the refresh token is not counted, and nothing is in doubt (F256)', async () => {
+  it('when it changes nonces before a refresh of a login, then the presentation is not counted, and nothing is in doubt (F256)', async () => {
     const world = await startWorld()
     const { server, key, manage } = world
     server.demands.token = 'latest'
@@ -156,7 +156,7 @@ describe('given a token endpoint that demands nonces', () => {
 })
 
 describe('given a key that does not sign', () => {
-  it('when a login is to be refreshed, then nothing is sent, nothing is in doubt, and it is refreshed once the key signs', async () => {
+  it('when a login must be refreshed, then nothing is sent, nothing is in doubt, and it is refreshed once the key signs', async () => {
     const world = await startWorld()
     const { server, clock, manage } = world
     const given = await externalKey()
@@ -192,7 +192,7 @@ describe('given a key that does not sign', () => {
   })
 })
 
-describe('given an answer whose token is of another type', () => {
+describe('given a response whose token has another type', () => {
   it.each([
     [
       'Bearer, although there is a key',
@@ -207,7 +207,7 @@ describe('given an answer whose token is of another type', () => {
     const { server, manage } = world
     server.tokenType = type
     const proven = manage({}, { retry: { maxAttempts: 1 } })
-    // Without a key the server gives no token, so this call has a proof of its own making.
+    // Without a key the server issues no token, so this request makes its own proof.
     const tokens = hasKey ? proven : manage({ dpop: undefined, clientAuthentication: await ownProof(world) })
     const error = await outcome(passing(world, tokens, () => tokens.getAccessToken()))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', message: expect.stringMatching(message) })
@@ -222,7 +222,7 @@ async function ownProof({ server, clock, key }: World) {
   }
 }
 
-describe('given a store that owners with several keys use', () => {
+describe('given a store shared by owners with different keys', () => {
   const store = (register: MemoryRegister) =>
     sharedStore(register, { encryptionKeys: [{ id: 'key', key: Uint8Array.from({ length: 32 }, (_, n) => n) }] })
 
@@ -246,7 +246,7 @@ describe('given a store that owners with several keys use', () => {
     },
   )
 
-  it('when one of them has a login, then those with another key ask for a login (F260)', async () => {
+  it('when one of them has a login, then those with another key require a login (F260)', async () => {
     const world = await startWorld()
     const { server, clock, key, manage } = world
     const register = new MemoryRegister(clock)
@@ -262,7 +262,7 @@ describe('given a store that owners with several keys use', () => {
     expect([server.strangers, server.tokenCalls]).toEqual([[], ['refresh_token 200', 'refresh_token 200']])
   })
 
-  it('when the login of a bearer client is there, then a client with a key does not present it (F260)', async () => {
+  it('when the store has the login of a bearer client, then a client with a key does not present it (F260)', async () => {
     const { server, clock, manage } = await startWorld()
     const register = new MemoryRegister(clock)
     const login = { grant: 'login', account: 'somebody' } as const

@@ -15,14 +15,14 @@ const thumbprints = async (...names: string[]) => {
 }
 
 describe('given the key of a page', () => {
-  it('when it is asked for twice at once, and again later, then it is the same one; another name has another', async () => {
+  it('when it is requested twice at once, and again later, then it is the same one; another name has another', async () => {
     const [first, second, other] = await thumbprints('default', 'default', 'other')
     expect(second).toBe(first)
     expect(other).not.toBe(first)
     expect(await (await webKey()).thumbprint).toBe(first)
   })
 
-  it('when it is kept, then it makes proofs of ES256, and no script can read its private half', async () => {
+  it('when it is stored, then it makes proofs of ES256, and no script can read its private half', async () => {
     const key = await webKey('kept')
     const { header, thumbprint } = verified(await key.prove({ method: 'GET', url: 'https://api.example' }))
     expect([header.alg, thumbprint]).toEqual(['ES256', await key.thumbprint])
@@ -31,7 +31,7 @@ describe('given the key of a page', () => {
     expect(kept.privateKey.extractable).toBe(false)
   })
 
-  it('when the browser denies its storage, then the page has a key of its own, and a warning says so once (F243)', async () => {
+  it('when the browser denies its storage, then the page has a key of its own, and one warning reports it (F243)', async () => {
     storage.trouble = () => {
       throw new DOMException('denied', 'SecurityError')
     }

@@ -26,7 +26,7 @@ function hiddenFetchOf(tokens: TokenManager, fetch: (...given: never[]) => Promi
   return module.exports.hiddenFetch!
 }
 
-/** As a browser shows an API whose 401 lacks the headers of CORS. */
+/** A browser with an API whose 401 lacks the CORS headers. */
 function gateway(refused: readonly string[]) {
   const bearers: (string | null)[] = []
   const fetch = (_: string, init?: RequestInit) => {
@@ -39,8 +39,8 @@ function gateway(refused: readonly string[]) {
   return { fetch, bearers }
 }
 
-describe('given an API whose 401 no page can see', () => {
-  it('when it rejects the token, then the lines of the page renew, and send once more', async () => {
+describe('given an API whose 401 is hidden from pages', () => {
+  it('when it rejects the token, then the code of the page renews, and sends once more', async () => {
     const { tokens, minted } = startTokens()
     await tokens.getAccessToken()
     const { fetch, bearers } = gateway(['Bearer token-1'])
@@ -48,7 +48,7 @@ describe('given an API whose 401 no page can see', () => {
     expect([bearers, minted.calls]).toEqual([['Bearer token-1', 'Bearer token-2'], 2])
   })
 
-  it('when the network is down, then there is one token request, and its error comes back', async () => {
+  it('when the network is down, then there is one token request, and its error is returned', async () => {
     const { tokens, minted } = startTokens()
     await tokens.getAccessToken()
     const { fetch, bearers } = gateway(['Bearer token-1', 'Bearer token-2'])
@@ -58,7 +58,7 @@ describe('given an API whose 401 no page can see', () => {
     expect([minted.calls, bearers.length]).toEqual([2, 4])
   })
 
-  it('when no token can be had, then the TokenError comes back, and nothing is sent', async () => {
+  it('when no token can be obtained, then the TokenError is returned, and nothing is sent', async () => {
     const { tokens, minted } = startTokens()
     minted.fail(new Error('no'))
     const { fetch, bearers } = gateway([])

@@ -26,7 +26,7 @@ const SHAPES: Record<string, (url: string) => [string | Request, RequestInit?]> 
 
 describe('given an SDK that always sets the header (F380)', () => {
   it.each(Object.keys(SHAPES))(
-    'when its headers are %s, then the token takes its place, and the replay has the next one (F380)',
+    'when its headers are %s, then the token replaces it, and the replay has the next one (F380)',
     async (shape) => {
       const server = await startApi(rejecting('token-1'))
       const { tokens, anomalies } = startTokens()
@@ -40,7 +40,7 @@ describe('given an SDK that always sets the header (F380)', () => {
     },
   )
 
-  it('when another header has the token, then that one is replaced, and Authorization stays (F380)', async () => {
+  it('when the token is in another header, then that one is replaced, and Authorization stays (F380)', async () => {
     const server = await startApi()
     const { tokens } = startTokens()
     const api = withBearer(fetch, tokens, {
@@ -53,7 +53,7 @@ describe('given an SDK that always sets the header (F380)', () => {
     expect(server.received[0]!.headers).toMatchObject({ 'x-api-key': 'token-1', authorization: 'Basic dTpw' })
   })
 
-  it('when the request goes to another origin, then it keeps its header, and gets no token (F380)', async () => {
+  it('when the request is sent to another origin, then it keeps its header, and gets no token (F380)', async () => {
     const server = await startApi()
     const { tokens, minted } = startTokens()
     const api = withBearer(fetch, tokens, { origins: ['https://api.example.com'], overwrite: true })
@@ -61,7 +61,7 @@ describe('given an SDK that always sets the header (F380)', () => {
     expect([server.bearers, minted.calls]).toEqual([['Bearer key'], 0])
   })
 
-  it('when the option is left out, or false, then the request is left alone (F380)', async () => {
+  it('when the option is absent or false, then the request is left unchanged (F380)', async () => {
     const server = await startApi()
     const { tokens, minted } = startTokens()
     for (const more of [{}, { overwrite: false }, { overwrite: undefined }])
@@ -71,7 +71,7 @@ describe('given an SDK that always sets the header (F380)', () => {
     expect([server.bearers, minted.calls]).toEqual([Array(3).fill('Bearer key'), 0])
   })
 
-  it('when the option is no flag, or given to attachBearer, then a TypeError names it (F380)', () => {
+  it('when the option is not a boolean, or given to attachBearer, then a TypeError names it (F380)', () => {
     const { tokens } = startTokens()
     const origins = ['https://api.example.com']
     expect(() => withBearer(fetch, tokens, { origins, overwrite: 'yes' as never })).toThrow(

@@ -21,7 +21,7 @@ const graphql = (refused: readonly string[] = ['Bearer token-1']) =>
     body: refused.includes(headers.authorization!) ? UNAUTHENTICATED : '{"data":{"me":1}}',
   }))
 
-describe('given an API of GraphQL, which rejects in the body under 200 (F381)', () => {
+describe('given a GraphQL API, which rejects in the body under 200 (F381)', () => {
   it('when rejects reads a clone, then the request is sent again with the next token, and the caller reads the response (F381)', async () => {
     const server = await graphql()
     const { tokens, minted } = startTokens()
@@ -31,7 +31,7 @@ describe('given an API of GraphQL, which rejects in the body under 200 (F381)', 
     expect(server.received[1]!.body.equals(server.received[0]!.body)).toBe(true)
   })
 
-  it('when it rejects the next token, too, then its response comes back, readable, and it is told (F381)', async () => {
+  it('when it rejects the next token too, then the caller gets its response, readable, and it is reported (F381)', async () => {
     const server = await graphql(['Bearer token-1', 'Bearer token-2'])
     const { tokens, anomalies } = startTokens()
     const response = await withBearer(fetch, tokens, { origins: [server.baseUrl], refuses })(server.baseUrl, query)
@@ -78,7 +78,7 @@ describe('given an API of GraphQL, which rejects in the body under 200 (F381)', 
     }
   })
 
-  it('when another user logs in while rejects reads, then the response comes back, and nothing is sent as them (F381, F209)', async () => {
+  it('when another user logs in while rejects reads, then the caller gets the response, and nothing is sent as that user (F381, F209)', async () => {
     const server = await graphql(['Bearer ALICE'])
     const logins = startLogins()
     logins.logIn('ALICE')
@@ -95,7 +95,7 @@ describe('given an API of GraphQL, which rejects in the body under 200 (F381)', 
     expect([server.bearers, logins.replaced]).toEqual([['Bearer ALICE'], []])
   })
 
-  it('when a stream is rejected so, then its response comes back, and the next request has another token (F381)', async () => {
+  it('when a stream is rejected so, then the caller gets its response, and the next request has another token (F381)', async () => {
     const server = await graphql()
     const { tokens } = startTokens()
     const api = withBearer(fetch, tokens, { origins: [server.baseUrl], refuses })

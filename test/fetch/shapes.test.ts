@@ -71,7 +71,7 @@ class Endpoint {
   }
 }
 
-/** What users give to fetch, and what they give to it by mistake. */
+/** What users pass to fetch, and what they pass by mistake. */
 const SHAPES: Record<string, Shape> = {
   // Addresses
   'a text': (url) => [url],
@@ -204,7 +204,7 @@ const SHAPES: Record<string, Shape> = {
 /** Their bodies can be sent only once, or must be. */
 const ONCE = /stream of|^a stream|generator as body|keepalive|object as body|array as body|text object|in the place of/
 
-/** A header of its own, in each form. Such a call is left alone. */
+/** A header of its own, in each form. Such a call is left unchanged. */
 const OWN: Record<string, () => unknown> = {
   'a record': () => ({ AUTHORIZATION: 'Own 1' }),
   pairs: () => [['Authorization', 'Own 1']],
@@ -228,7 +228,7 @@ async function plain(shape: Shape) {
 
 describe('given a call of any shape', () => {
   it.each(Object.entries(SHAPES))(
-    'when it is %s, then what fetch itself sends is sent: at once, after a wait, after a 401, and to another origin (F261, F262, F265)',
+    'when it is %s, then the request is that of fetch itself: at once, after a wait, after a 401, and to another origin (F261, F262, F265)',
     async (name, shape) => {
       const expected = await plain(shape)
       for (const moment of ['at once', 'after a wait', 'after a 401', 'elsewhere'] as const) {
@@ -255,7 +255,7 @@ describe('given a call of any shape', () => {
   )
 
   it.each(Object.entries(OWN))(
-    'when it has a header of its own in %s, then it is left alone (F265)',
+    'when it has a header of its own in %s, then it is left unchanged (F265)',
     async (_, headers) => {
       const server = await startApi(() => ({ status: 401 }))
       const { tokens, minted } = startTokens()

@@ -7,7 +7,7 @@ import { failureOf, until } from '../axios/support/turns.ts'
 const origins = ['https://api.example.com']
 const there = `${origins[0]}/x`
 
-/** A fetch without a network, which answers in turn with these statuses, and tells what arrived. */
+/** A fetch without a network, which responds with these statuses in turn, and records what arrived. */
 function recording(...statuses: number[]) {
   const arrived: { readonly headers: Headers; readonly body: string }[] = []
   const inner = async (input: string | URL | Request, init?: RequestInit) => {
@@ -19,7 +19,7 @@ function recording(...statuses: number[]) {
 }
 
 describe('given a call that waits for a token', () => {
-  it('when the caller changes the body and the headers meanwhile, then what was called is sent (F261)', async () => {
+  it('when the caller changes the body and the headers during the wait, then the original ones are sent (F261)', async () => {
     const { tokens, minted } = startTokens()
     minted.hold()
     const { inner, arrived } = recording()
@@ -45,8 +45,8 @@ describe('given a call that waits for a token', () => {
   })
 })
 
-describe('given a 401, after which another token is wanted', () => {
-  it('when the caller aborts meanwhile, then the call ends with the reason, and not with the 401', async () => {
+describe('given a 401, after which another token is needed', () => {
+  it('when the caller aborts, then the call ends with the reason, and not with the 401', async () => {
     const { tokens, minted } = startTokens()
     await tokens.getAccessToken()
     minted.hold()
@@ -60,7 +60,7 @@ describe('given a 401, after which another token is wanted', () => {
     minted.release()
   })
 
-  it('when none can be had, then the 401 comes back', async () => {
+  it('when no token can be obtained, then the 401 is returned', async () => {
     const { tokens, minted } = startTokens()
     await tokens.getAccessToken()
     minted.fail(new TokenError('ERR_CREDENTIALS_REJECTED', 'wrong'))
@@ -71,12 +71,12 @@ describe('given a 401, after which another token is wanted', () => {
   })
 })
 
-describe('given a token in a header that a redirect to another origin would take along', () => {
+describe('given a token in a header that a redirect to another origin would forward', () => {
   it.each([
     [undefined, 'manual'],
     ['follow', 'manual'],
     ['error', 'error'],
-  ] as const)('when the caller says redirect: %s, then fetch is told %s', async (redirect, reported) => {
+  ] as const)('when the caller passes redirect: %s, then fetch receives %s', async (redirect, reported) => {
     const { tokens } = startTokens()
     const seen: unknown[] = []
     const inner = (_: unknown, init?: RequestInit) => {

@@ -9,11 +9,11 @@ import { failureOf, until } from '../axios/support/turns.ts'
 const origins = ['https://api.example.com']
 const there = `${origins[0]}/x`
 
-/** A fetch without a network: what it was called with, and answers in turn (default 200). */
+/** A fetch without a network: what it was called with, and its responses in turn (default 200). */
 function recording(...responses: (Response | Error)[]) {
   const calls: { input: unknown; init: Record<string, unknown>; headers: Headers; body: Promise<string> }[] = []
   const inner = jest.fn(async (input: string | URL | Request, init?: RequestInit) => {
-    // As a platform does it: the body of a Request is read.
+    // As in a platform: the body of a Request is read.
     const request = new Request(input, init)
     calls.push({ input, init: (init ?? {}) as never, headers: request.headers, body: request.text() })
     await calls.at(-1)!.body
@@ -26,8 +26,8 @@ function recording(...responses: (Response | Error)[]) {
 const refused = (headers?: HeadersInit_) => new Response('refused', { status: 401, ...(headers && { headers }) })
 type HeadersInit_ = Record<string, string>
 
-describe('given a token at hand', () => {
-  it('when fetch is called, then the inner one is called synchronously, and its very answer comes back', async () => {
+describe('given an available token', () => {
+  it('when fetch is called, then the inner one is called synchronously, and its own response is returned', async () => {
     const { tokens } = startTokens()
     await tokens.getAccessToken()
     const answer = new Response('ok')
@@ -37,7 +37,7 @@ describe('given a token at hand', () => {
     expect(await sent).toBe(answer)
   })
 
-  it('when `init` has members of a framework, then all of them go on, and the object of the caller stays as it was', async () => {
+  it('when `init` has members of a framework, then all of them are passed on, and the object of the caller stays unchanged', async () => {
     const { inner, calls } = recording()
     const marked = Symbol('marked')
     const next = { revalidate: 5 }
@@ -62,7 +62,7 @@ describe('given a token at hand', () => {
     expect(Object.keys(init)).toEqual(['next', 'cf'])
   })
 
-  it('when `init` is null, which fetch takes for none, then the request has the token', async () => {
+  it('when `init` is null, which fetch treats as absent, then the request has the token', async () => {
     const { inner, bearers } = recording()
     expect((await withBearer(inner, startTokens().tokens, { origins })(there, null as never)).status).toBe(200)
     expect(bearers()).toEqual(['Bearer token-1'])
@@ -72,7 +72,7 @@ describe('given a token at hand', () => {
     ['a plain object', { 'x-a': '1' }],
     ['pairs', [['x-a', '1']]],
     ['Headers', new Headers({ 'x-a': '1' })],
-  ])('when the headers are %s, then they go along, and stay as they were', async (_, headers) => {
+  ])('when the headers are %s, then they are sent, and stay unchanged', async (_, headers) => {
     const { inner, calls } = recording()
     await withBearer(inner, startTokens().tokens, { origins })(there, { headers: headers as HeadersInit_ })
     expect(Object.fromEntries(calls[0]!.headers)).toEqual({ 'x-a': '1', authorization: 'Bearer token-1' })
@@ -80,15 +80,15 @@ describe('given a token at hand', () => {
   })
 })
 
-describe('given bodies as users have them', () => {
+describe('given the bodies that users send', () => {
   const bytes = Uint8Array.from({ length: 256 }, (_, n) => n)
   it.each<[string, () => BodyInit_]>([
-    ['a text', () => 'text ü'],
+    ['a string', () => 'text ü'],
     ['bytes', () => bytes],
     ['an ArrayBuffer', () => bytes.buffer],
     ['a Blob', () => new Blob([bytes])],
     ['URLSearchParams', () => new URLSearchParams({ a: 'b c' })],
-    ['an empty text', () => ''],
+    ['an empty string', () => ''],
   ])('when the API rejects a token for %s, then the same bytes are sent again', async (_, body) => {
     for (const inRequest of [false, true]) {
       const server = await startApi(rejecting('token-1'))
@@ -114,7 +114,7 @@ describe('given bodies as users have them', () => {
     expect(server.received.map((one) => one.body.toString().includes('wert ü'))).toEqual([true, true])
   })
 
-  it('when it is a stream, then it goes out once, its 401 comes back, and the next request has another token', async () => {
+  it('when it is a stream, then it is sent once, its 401 is returned, and the next request has another token', async () => {
     const { tokens, minted } = startTokens()
     await tokens.getAccessToken()
     const { inner, calls } = recording(refused())
@@ -125,7 +125,7 @@ describe('given bodies as users have them', () => {
     await until(() => minted.calls === 2)
   })
 
-  it('when the fetch of Node hides the 401 to a stream, then the error surfaces, and the next request has another token', async () => {
+  it('when the fetch of Node hides the 401 to a stream, then the caller gets the error, and the next request has another token', async () => {
     const { tokens, minted } = startTokens()
     await tokens.getAccessToken()
     const cause = new Error('expected non-null body source')
@@ -148,8 +148,8 @@ describe('given bodies as users have them', () => {
   })
 })
 
-describe('given requests that are not to be replayed or touched', () => {
-  it('when `keepalive` is set, then a 401 comes back, and the next request has another token', async () => {
+describe('given requests that must not be replayed or changed', () => {
+  it('when `keepalive` is set, then a 401 is returned, and the next request has another token', async () => {
     for (const asRequest of [false, true]) {
       const { tokens, minted } = startTokens()
       const { inner, calls } = recording(refused())
@@ -166,9 +166,9 @@ describe('given requests that are not to be replayed or touched', () => {
     ['the mode no-cors', there, { mode: 'no-cors' }],
     ['another origin', 'https://other.example/x', {}],
     ['http instead of https', 'http://api.example.com/x', {}],
-    ['no URL', '/relative', {}],
+    ['an invalid URL', '/relative', {}],
     ['a user in its URL', 'https://u:p@api.example.com/x', {}],
-  ])('when a call has %s, then exactly that goes to the inner fetch, 401 included', async (_, url, init) => {
+  ])('when a call has %s, then the inner fetch receives exactly that, 401 included', async (_, url, init) => {
     const { tokens, minted } = startTokens()
     const inner = jest.fn<(input: string, init?: object) => Promise<Response>>(() => Promise.resolve(refused()))
     expect((await withBearer(inner, tokens, { origins })(url, init)).status).toBe(401)
@@ -177,7 +177,7 @@ describe('given requests that are not to be replayed or touched', () => {
     expect(minted.calls).toBe(0)
   })
 
-  it('when a request goes to another origin, then it is reported once', async () => {
+  it('when a request is sent to another origin, then it is reported once', async () => {
     const { tokens, anomalies } = startTokens()
     const api = withBearer(recording().inner, tokens, { origins })
     await api('https://other.example/1')
@@ -189,11 +189,11 @@ describe('given requests that are not to be replayed or touched', () => {
 })
 
 describe('given a caller that waits for a token', () => {
-  it('when its signal is one of a polyfill, as React Native has it, then the request is served, or its wait ends (F94)', async () => {
+  it('when its signal is that of a polyfill, as in React Native, then the request succeeds, or its wait ends (F94)', async () => {
     const { inner, bearers } = recording()
     const { tokens, minted } = startTokens()
     minted.hold()
-    // Those fetches take such a signal; that of Node does not.
+    // Those fetches accept such a signal; that of Node does not.
     const api = withBearer((input: string, { signal: _, ...init }) => inner(input, init as RequestInit), tokens, {
       origins,
     })
@@ -226,7 +226,7 @@ describe('given a caller that waits for a token', () => {
     expect(minted.calls).toBe(1)
   })
 
-  it('when no token can be had, then each caller gets an error of its own, and nothing is sent', async () => {
+  it('when no token can be obtained, then each caller gets an error of its own, and nothing is sent', async () => {
     const { tokens, minted } = startTokens()
     minted.fail(new TokenError('ERR_CREDENTIALS_REJECTED', 'wrong'))
     const { inner, calls } = recording()
@@ -236,17 +236,17 @@ describe('given a caller that waits for a token', () => {
   })
 })
 
-describe('given answers that reject the token', () => {
-  it('when the replay is sent, then the body of the 401 has been let go', async () => {
+describe('given responses that reject the token', () => {
+  it('when the replay is sent, then the body of the 401 has been cancelled', async () => {
     const answer = refused()
     const { inner, bearers } = recording(answer)
     await withBearer(inner, startTokens().tokens, { origins })(there)
     expect(bearers()).toEqual(['Bearer token-1', 'Bearer token-2'])
-    // A body that was let go is at its end.
+    // A cancelled body is at its end.
     expect(await answer.text().catch(() => 'gone')).not.toBe('refused')
   })
 
-  it('when the fetch has streams of Node for bodies, then the body of the 401 is let go, too', async () => {
+  it('when the fetch has Node streams as bodies, then the body of the 401 is cancelled too', async () => {
     const body = Readable.from(['refused'])
     const responses = [{ status: 401, headers: new Headers(), body } as unknown as Response, new Response('ok')]
     const inner = jest.fn((_: string, init?: RequestInit) =>
@@ -257,7 +257,7 @@ describe('given answers that reject the token', () => {
   })
 
   it.each(['insufficient_scope', 'insufficient_user_authentication'])(
-    'when its challenge says %s, then nothing is renewed and the response surfaces, readable (F223)',
+    'when its challenge is %s, then nothing is renewed and the caller gets the response, readable (F223)',
     async (error) => {
       const { tokens, minted } = startTokens()
       const { inner, calls } = recording(refused({ 'WWW-Authenticate': `Bearer error="${error}"` }))
@@ -272,7 +272,7 @@ describe('given answers that reject the token', () => {
     expect([(await api(there)).status, calls.length]).toEqual([200, 2])
   })
 
-  it('when a redirect led to another origin, then `refuses` is not asked about its response', async () => {
+  it('when a redirect led to another origin, then `refuses` is not called for its response', async () => {
     const other = await startApi(() => ({ status: 401 }))
     const server = await startApi(() => ({ status: 302, headers: { Location: other.baseUrl } }))
     const asked: string[] = []
@@ -281,7 +281,7 @@ describe('given answers that reject the token', () => {
     expect([(await api(server.baseUrl)).status, asked]).toEqual([401, []])
   })
 
-  it('when the token is under another header, then no redirect is followed', async () => {
+  it('when the token is in another header, then no redirect is followed', async () => {
     const other = await startApi()
     const server = await startApi(() => ({ status: 302, headers: { Location: other.baseUrl } }))
     const api = withBearer(fetch, startTokens().tokens, { origins: [server.baseUrl], header: 'X-Token', scheme: '' })
@@ -290,11 +290,11 @@ describe('given answers that reject the token', () => {
   })
 })
 
-describe('given what cannot be used', () => {
+describe('given invalid arguments', () => {
   const { tokens } = startTokens()
   it.each<[string, () => unknown, RegExp]>([
     [
-      'a fetch that is no function',
+      'a fetch that is not a function',
       () => withBearer('fetch' as never, tokens, { origins }),
       /fetch must be a function, got string/,
     ],
@@ -309,7 +309,7 @@ describe('given what cannot be used', () => {
     ['http', () => withBearer(fetch, tokens, { origins: ['http://a.example'] }), /origins must be https/],
     ['an unknown option', () => withBearer(fetch, tokens, { origin: 'x' } as never), /no 'origin'/],
     [
-      'a refuses that is no function',
+      'a refuses that is not a function',
       () => withBearer(fetch, tokens, { origins, refuses: true as never }),
       /refuses must be/,
     ],

@@ -10,7 +10,7 @@ const GIB = 1_073_741_824
 const MIB = 1_048_576
 const PIECE = Buffer.alloc(65_536, ' ')
 
-/** A token service whose every answer is a gibibyte. The service writes as fast as the client reads. */
+/** A token service whose every response is a gibibyte. The service writes as fast as the client reads. */
 async function endless(form: string) {
   let written = 0
   const server = createServer((request, reply) => {
@@ -36,9 +36,9 @@ async function endless(form: string) {
 
 const ADAPTERS = ['http', 'fetch']
 
-describe.each(ADAPTERS)('given a token service that answers with 1 GiB (P16, %s adapter)', (adapter) => {
+describe.each(ADAPTERS)('given a token service that responds with 1 GiB (P16, %s adapter)', (adapter) => {
   it.each(['of that length', 'in chunks', 'in gzip'])(
-    'when it comes %s, then that ends by the size limit, for less than 4 MiB',
+    'when it arrives %s, then the size limit ends it, for less than 4 MiB',
     async (form) => {
       const { origin, written } = await endless(form)
       const child = run(
@@ -77,7 +77,7 @@ describe.each(ADAPTERS)('given a token service that answers with 1 GiB (P16, %s 
       expect(await child.said('ended ')).toMatch(/ is larger than 65536 bytes$/)
       // At most one piece more than the limit.
       expect(Number(await child.said('bytes '))).toBeLessThan(MIB)
-      expect(written()).toBeLessThan(GIB) // both answers together
+      expect(written()).toBeLessThan(GIB) // both responses together
       expect([await child.ended, child.complaints]).toEqual([0, ''])
     },
   )

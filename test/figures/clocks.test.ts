@@ -12,11 +12,11 @@ import { settle } from '../support/watched-clock.ts'
 const API = 'https://api.example.com'
 const HOUR = 3_600_000
 const LIFETIME_MS = 60_000
-/** The longest that the manager lets a caller wait after a renewal that nobody forced. */
+/** The longest that the manager lets a caller wait after a renewal that was not forced. */
 const STEP_MS = 1_000
 const SECONDS = 120
 
-/** Requests through axios to an API. The API and the token service go by true time, whatever the clock here shows. */
+/** Requests through axios to an API. The API and the token service use the true time, whatever the clock here shows. */
 function startTraffic(variant: 'A' | 'B') {
   const clock = manualClock()
   const time = new TrueTime(clock)
@@ -33,7 +33,7 @@ function startTraffic(variant: 'A' | 'B') {
   const tokens = managerOf(source, { clock })
   const left: number[] = []
   const { adapter: inside } = inProcess(({ authorization }) => {
-    // The tokens were issued at the moment of the call, because a token request takes no time.
+    // The tokens were issued at the time of the request, because a token request takes no time.
     for (const access of service.issued) if (!ends.has(access)) ends.set(access, time.now() + LIFETIME_MS)
     const leftMs = (ends.get(String(authorization).slice('Bearer '.length)) ?? -Infinity) - time.now()
     left.push(leftMs)
@@ -81,7 +81,7 @@ const MOMENTS = [46, 60, 75, 89, 90, 91]
 
 describe.each(['A', 'B'] as const)('given tokens of 60 s by Variant %s, and a request each second', (variant) => {
   it.each(EVENTS)(
-    'when the wall clock %s, then no token that has ended is sent, and one more renewal is made at most (P12)',
+    'when the wall clock %s, then no expired token is sent, and one more renewal is made at most (P12)',
     async (_, event) => {
       const calm = await callsWith(variant, () => undefined, 0)
       const extra: number[] = []
@@ -94,7 +94,7 @@ describe.each(['A', 'B'] as const)('given tokens of 60 s by Variant %s, and a re
 describe.each(['A', 'B'] as const)(
   'given an hour of sleep, and a clock that is then set back by two (Variant %s)',
   (variant) => {
-    it('when nobody read a clock in between, then the token that has ended is sent once, and the 401 mends it (F227)', async () => {
+    it('when no clock was read in between, then the expired token is sent once, and the 401 repairs it (F227)', async () => {
       const { time, second, left } = startTraffic(variant)
       await second()
       time.sleep(HOUR)
@@ -103,7 +103,7 @@ describe.each(['A', 'B'] as const)(
       expect(left.map((ms) => ms > 0)).toEqual([true, false, true, true, true, true, true])
     })
 
-    it('when somebody did, then no token that has ended is sent (F227)', async () => {
+    it('when a clock was read in between, then no expired token is sent (F227)', async () => {
       const { time, second, left } = startTraffic(variant)
       await second()
       time.sleep(HOUR)

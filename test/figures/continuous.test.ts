@@ -7,8 +7,8 @@ const CALL_EVERY_MS = 100
 describe.each([
   ['the least jitter', () => 0],
   ['the most jitter', () => 1 - Number.EPSILON],
-])('given tokens of 60 s that take 2 s to come, and traffic that never stops (%s)', (_, random) => {
-  it('when it goes on, then no call but the first waits, for 1.33 to 1.5 token requests a minute (P3)', async () => {
+])('given tokens of 60 s that take 2 s to arrive, and traffic that never stops (%s)', (_, random) => {
+  it('when it continues, then only the first call waits, for 1.33 to 1.5 token requests a minute (P3)', async () => {
     const source = new ScriptedSource({ pairs: true, takesMs: 2_000 })
     const { clock, tokens } = manage(source, { random })
     const first = tokens.getAccessToken()

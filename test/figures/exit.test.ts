@@ -8,11 +8,11 @@ let service: SimulatedService
 afterEach(() => service.close())
 
 describe('given a script with a fresh token (P18)', () => {
-  // The test measures no time, because that depends on the machine. A process that nothing holds ends in the same turn.
+  // The test measures no time, because that depends on the machine. A process without active handles ends in the same turn.
   it.each([
     ['A', 'clientCredentials'],
     ['B', 'loginPassword'],
-  ])('when its last response has come (Variant %s), then nothing holds it', async (variant, source) => {
+  ])('when its last response has arrived (Variant %s), then nothing keeps it alive', async (variant, source) => {
     service = await startTokenService()
     const { baseUrl, client, login } = service
     const options = { baseUrl, ...(variant === 'A' ? client : login) }

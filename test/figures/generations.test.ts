@@ -16,7 +16,7 @@ function account(takesMs: number) {
     const isFirst = calls === 1
     await new Promise<void>((resolve) => clock.setTimer(resolve, takesMs))
     if (!isFirst) answer()
-    // The first call fails, so the renewal contains a pause.
+    // The first request fails, so the renewal contains a pause.
     if (isFirst)
       throw new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', 'responded with 503', { status: 503, outcome: 'not-sent' })
     const [accessToken, refreshToken] = [`generation ${begunIn}`, `refresh ${calls}`].map((text) =>
@@ -34,12 +34,12 @@ function account(takesMs: number) {
   return {
     clock,
     tokens,
-    /** Resolves when the first good answer has come. */
+    /** Resolves when the first successful response has arrived. */
     answered,
     get generation() {
       return generation
     },
-    /** What a user does when the credentials have changed. */
+    /** What a user does after the credentials have changed. */
     change(): Promise<void> {
       generation += 1
       return tokens.reset()
@@ -55,7 +55,7 @@ const ASKS: [string, (tokens: TokenManager) => Promise<unknown>][] = [
 
 describe.each(ASKS)('given callers of %s at every moment of a renewal that takes three seconds', (_, ask) => {
   it.each(Array.from({ length: 18 }, (_moment, n) => n * 200))(
-    'when the manager is reset after %i ms, then no caller is given a token of before (P11)',
+    'when the manager is reset after %i ms, then no caller gets an earlier token (P11)',
     async (resetAtMs) => {
       const world = account(1_000)
       const { clock, tokens } = world
@@ -80,12 +80,12 @@ describe.each(ASKS)('given callers of %s at every moment of a renewal that takes
   )
 })
 
-/** Resets the manager so many microtasks after the good answer. @returns Whether its callers had their token by then. */
+/** Resets the manager so many microtasks after the successful response. @returns Whether its callers had their token by then. */
 async function resetAfterAnswer(microtasks: number): Promise<boolean> {
   const world = account(1_000)
   const { clock, tokens } = world
   const waiting = tokens.getAccessToken()
-  await clock.advance(2_249) // a failed call, a pause, and a second call up to its last millisecond
+  await clock.advance(2_249) // a failed request, a pause, and a second request up to its last millisecond
   const reset = world.answered.then(async () => {
     for (let n = 0; n < microtasks; n += 1) await Promise.resolve()
     const isServed = tokens.status().phase === 'fresh'
@@ -102,7 +102,7 @@ async function resetAfterAnswer(microtasks: number): Promise<boolean> {
   return wasServed
 }
 
-it('given a token that is just arriving, when the manager is reset meanwhile, then who waits yet gets the next (P11)', async () => {
+it('given a token that is just arriving, when the manager is reset, then callers who still wait get the next one (P11)', async () => {
   const served: boolean[] = []
   for (let microtasks = 0; microtasks < 40; microtasks += 1) served.push(await resetAfterAnswer(microtasks))
   // Some of these resets came before the caller got the token, and some after.

@@ -34,7 +34,7 @@ async function waiting(adapter: 'http' | 'fetch') {
 describe.each(['http', 'fetch'] as const)(
   'given a hundred requests that wait for one renewal (%s adapter)',
   (adapter) => {
-    it('when they are aborted one by one but the last, then each alone rejects, within one turn of the event loop (P17)', async () => {
+    it('when all but the last are aborted one by one, then only they reject, within one turn of the event loop (P17)', async () => {
       const { server, minted, requests } = await waiting(adapter)
       const last = requests.at(-1)!
       for (const [n, { controller, answer }] of requests.slice(0, -1).entries()) {

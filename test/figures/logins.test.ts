@@ -17,7 +17,7 @@ const PEOPLE = part(300, share(80, 40))
 
 describe.each(OUTAGES)(`given ${PEOPLE} logins with tokens of five minutes, and an outage of %s`, (_, outage) => {
   it.each(STATUSES)(
-    'when no failed call (%i) has used the refresh token, then no login is lost (F196)',
+    'when no failed request (%i) has used the refresh token, then no login is lost (F196)',
     async (status) => {
       expect(await liveThrough({ ...outage, status, usedShare: 0 }, 'new', PEOPLE)).toEqual({
         lost: 0,
@@ -28,7 +28,7 @@ describe.each(OUTAGES)(`given ${PEOPLE} logins with tokens of five minutes, and 
   )
 
   it.each([0.05, 0.5])(
-    'when a share of %d of the failed calls has used it, then only such logins are lost, and no more than by the old rule (F196)',
+    'when a share of %d of the failed requests has used it, then only such logins are lost, and no more than by the old rule (F196)',
     async (usedShare) => {
       const old = await liveThrough({ ...outage, status: 502, usedShare }, 'old', PEOPLE)
       for (const status of STATUSES) {
@@ -40,7 +40,7 @@ describe.each(OUTAGES)(`given ${PEOPLE} logins with tokens of five minutes, and 
   )
 })
 
-describe('given the rule of 0.1, which gives up a refresh token in doubt', () => {
+describe('given the rule of 0.1, which discards a refresh token in doubt', () => {
   it('when an outage lasts 30 s, then logins are lost for nothing: these figures can fail', async () => {
     const seen = await liveThrough({ durationMs: 30_000, status: 503, usedShare: 0 }, 'old', PEOPLE)
     expect(seen.lost).toBeGreaterThan(PEOPLE / 15)
@@ -54,7 +54,7 @@ const KEPT = [
 ] as const
 
 describe.each(KEPT)('given a login in use, and ten minutes of %s', (_, details) => {
-  it('when they are over, then the login lives: few calls, no login required, and the next call is served (F196)', async () => {
+  it('when they are over, then the login is kept: few requests, no login required, and the next caller gets a token (F196)', async () => {
     const clock = manualClock()
     let isDown = true
     let calls = 0
@@ -81,7 +81,7 @@ describe.each(KEPT)('given a login in use, and ten minutes of %s', (_, details) 
     expect(calls).toBeLessThanOrEqual(45)
     expect([...codes]).toEqual(['ERR_TOKEN_SERVICE_UNAVAILABLE'])
     isDown = false
-    // The rest of the last failure goes on. The first request after it makes one call, and is served.
+    // The cool-down of the last failure continues. The first caller after it makes one request, and gets its token.
     const { nextAttemptAt = 0, login } = tokens.status()
     const restMs = nextAttemptAt - clock.wallNow()
     expect([login, restMs <= 60_000]).toEqual(['present', true])

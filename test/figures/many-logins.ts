@@ -12,29 +12,29 @@ const USED_EACH_MS = 20_000
 export interface Outage {
   readonly durationMs: number
   readonly status: 502 | 503
-  /** The share of failed calls after which the service has used the refresh token all the same. */
+  /** The share of failed requests after which the service has used the refresh token anyway. */
   readonly usedShare: number
-  /** All access tokens have ended when the outage begins. */
+  /** All access tokens have expired when the outage begins. */
   readonly allWake?: boolean
 }
 
-/** How the manager is told that only a user can obtain. `old`: it learns that from `obtain` only, as in 0.1. */
+/** How the manager knows that only a user can obtain. `old`: only from `obtain`, as in 0.1. */
 export type Rule = 'old' | 'new'
 
 interface Seen {
   /** Logins whose callers met ERR_LOGIN_REQUIRED. */
   lost: number
-  /** Those of them whose refresh token no failed call had used. */
+  /** Those of them whose refresh token no failed request had used. */
   lostForNothing: number
-  /** Failures that told neither that a login is required nor when to come again. */
+  /** Failures that stated neither that a login is required nor when to try again. */
   mute: number
 }
 
-/** A service of one login. It rotates refresh tokens, and ends the login if a used one comes again. */
+/** A service of one login. It rotates refresh tokens, and ends the login if a used one is presented. */
 class Service implements TokenSource {
   readonly id: string
   readonly login?: LoginLayer
-  /** A failed call has used the refresh token. */
+  /** A failed request has used the refresh token. */
   wasUsed = false
   calls = 0
   readonly #live: { token: string | undefined } = { token: 'refresh-0' }
@@ -71,7 +71,7 @@ class Service implements TokenSource {
   }
 }
 
-/** As the bundled sources say it: after a 503 the refresh token of a login is untouched. */
+/** As the bundled sources report it: after a 503 the refresh token of a login is untouched. */
 function failed({ status }: Outage, rule: Rule): TokenError {
   const kept = status === 503 && rule === 'new' && ({ refreshToken: 'kept' } as const)
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', String(status), { outcome: 'unknown-5xx', status, ...kept })
@@ -84,7 +84,7 @@ interface User {
   isLost: boolean
 }
 
-/** Three hundred users use their logins through an outage, until each access token has ended that lived in it. */
+/** Three hundred users use their logins through an outage, until each access token has expired that was valid in it. */
 export async function liveThrough(outage: Outage, rule: Rule, people: number): Promise<Seen> {
   const clock = manualClock()
   const beginsAt = ACCESS_MS

@@ -4,7 +4,7 @@ import { dice } from '../../scripts/lib/dice.mjs'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { part } from '../support/part.ts'
 
-// These tests make a hundred thousand errors, and nobody reads their stacks.
+// These tests create a hundred thousand errors, and their stacks are not read.
 Error.stackTraceLimit = 0
 
 const MAX_WAIT_MS = 30_000
@@ -32,7 +32,7 @@ interface Outage {
 }
 
 interface Felt {
-  /** Calls that did not get their token at the instant at which they asked. */
+  /** Calls that did not get their token at the instant of the call. */
   delayed: number
   failed: number
   longestWaitMs: number
@@ -42,7 +42,7 @@ interface Felt {
 
 const unfelt: Felt = { delayed: 0, failed: 0, longestWaitMs: 0, mute: 0 }
 
-/** A source whose service is down for a while. Its tokens say when they were issued. */
+/** A source whose service is down for a while. Its tokens contain the time of their issue. */
 function downFor({ startAt, durationMs, kind }: Outage, now: () => number): TokenSource {
   return {
     id: 'a service that is down for a while',
@@ -90,7 +90,7 @@ async function live(outage: Outage, random: () => number): Promise<Felt> {
   return felt
 }
 
-/** @returns The worst that callers feel, wherever in the life of a token the outage begins. */
+/** @returns The worst that callers experience, wherever in the life of a token the outage begins. */
 async function worst(
   durationMs: number,
   kind: Outage['kind'],
@@ -115,7 +115,7 @@ describe.each(DRAWS)('given tokens of 60 s, and an outage at any moment of their
   })
 
   it.each(['fast', 'black hole'] as const)(
-    'when the service is down for longer (%s), then who fails is told so within 30 s, and when to come again',
+    'when the service is down for longer (%s), then failing callers are rejected within 30 s, with the time of the next attempt',
     async (kind) => {
       const { failed, longestWaitMs, mute } = await worst(90_000, kind, draws, SPARSE)
       expect(failed).toBeGreaterThan(0)
@@ -125,11 +125,11 @@ describe.each(DRAWS)('given tokens of 60 s, and an outage at any moment of their
   )
 })
 
-describe.each(DRAWS)('given a service that is down for long, and callers who keep asking (P6, %s)', (_, draws) => {
+describe.each(DRAWS)('given a service that is down for long, and callers who keep calling (P6, %s)', (_, draws) => {
   it.each(['fast', 'black hole'] as const)(
-    'when it is back (%s), then the first token comes within 21 s',
+    'when it recovers (%s), then the first token arrives within 21 s',
     async (kind) => {
-      // All outages share one clock: it waits after each step for what follows, which takes most of the time of this test.
+      // All outages share one clock: it waits after each step for the consequences, which takes most of the time of this test.
       const clock = manualClock()
       const begun = clock.monotonicNow()
       const outages = Array.from({ length: 61 }, (_, n) => {

@@ -23,7 +23,7 @@ const FAULTS: [string, SimulatedFault][] = [
   ['an answer that is no JSON', { corrupt: 'json' }],
   ['an answer that never comes', { hang: true }],
 ]
-/** For Variant B only, because Variant A does not sign its answers. */
+/** For Variant B only, because Variant A does not sign its responses. */
 const FORGED: (typeof FAULTS)[number] = ['a wrong signature', { corrupt: 'signature' }]
 
 const ending: (() => Promise<unknown>)[] = []
@@ -31,7 +31,7 @@ afterEach(async () => {
   for (const end of ending.splice(0)) await end()
 })
 
-/** A cold manager whose renewals make one call each, and an API that records every request. */
+/** A cold manager whose renewals make one request each, and an API that records every request. */
 async function world(adapter: 'http' | 'fetch', variant: 'A' | 'B') {
   const service: SimulatedService = await startTokenService()
   ending.push(() => service.close())
@@ -58,7 +58,7 @@ const CASES = (['http', 'fetch'] as const).flatMap((adapter) =>
 describe.each(CASES)(
   'given a cold manager (%s adapter, Variant %s) whose token request meets %s',
   (adapter, variant, _, fault) => {
-    it('when callers come, then none is sent without a token, and the first one after the pause gets it (P2, P13)', async () => {
+    it('when callers arrive, then none is sent without a token, and the first one after the pause gets it (P2, P13)', async () => {
       const { service, clock, tokens, server, api } = await world(adapter, variant)
       service.failNext('obtain', fault)
       const first = failureOf<TokenError>(api.get('/wallet'))
@@ -86,9 +86,9 @@ describe.each(CASES)(
 )
 
 describe.each(['http', 'fetch'] as const)(
-  'given requests that need a token which nobody will have (%s adapter)',
+  'given requests that need a token which never arrives (%s adapter)',
   (adapter) => {
-    it('when the manager is closed, or they end before it comes, then none is sent (P13)', async () => {
+    it('when the manager is closed, or they end before it arrives, then none is sent (P13)', async () => {
       const { service, clock, tokens, server, api } = await world(adapter, 'A')
       service.failNext('obtain', { hang: true })
       const controller = new AbortController()

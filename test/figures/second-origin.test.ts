@@ -30,7 +30,7 @@ const WAYS = share(
 )
 const CASES = WAYS.flatMap(([adapter, variant]) => STATUSES.map((status) => [adapter, variant, status] as const))
 
-/** Another origin. It records every byte, and gives the same answer to every request. */
+/** Another origin. It records every byte, and gives every request the same response. */
 async function eavesdropper() {
   let bytes = ''
   const server: Server = createServer((socket: Socket) => {
@@ -42,7 +42,7 @@ async function eavesdropper() {
   return { origin: `http://${await listening(server)}`, heard: () => bytes }
 }
 
-/** A source that puts all tokens that it brings into `secrets`. */
+/** A source that adds all its tokens to `secrets`. */
 function confiding(source: TokenSource, secrets: string[]): TokenSource {
   const note = async (exchange: ReturnType<TokenSource['obtain']>) => {
     const grant = await exchange
@@ -84,40 +84,43 @@ describe.each(CASES)(
     it.each<[string, AttachOptions]>([
       ['Authorization', {}],
       ['a header of another name', { header: 'X-Api-Token', scheme: '' }],
-    ])('when token calls and requests under %s meet them, then it hears of no secret (P14)', async (_, attach) => {
-      const other = await eavesdropper()
-      const { service, secrets, tokens, api } = await world(adapter, variant, attach)
-      const away = { status, headers: { Location: `${other.origin}/stolen` } }
-      service.failNext('obtain', away)
-      await outcome(tokens.getAccessToken())
-      await tokens.reset()
-      await tokens.getAccessToken()
-      service.failNext('refresh', away)
-      if (variant === 'B') await outcome(tokens.renew())
-      expect(other.heard()).toBe('') // the client follows no redirect of a token call
-      await tokens.reset()
-      for (const method of ['get', 'post', 'put', 'delete']) {
-        service.failNext('resource', away)
-        await outcome(api.request({ method, url: '/orders', ...(method !== 'get' && { data: { amount: 1 } }) }))
-      }
-      service.revokeAccessTokens()
-      service.failNext('resource', { status: 401 })
-      service.failNext('resource', away) // for the replay
-      await outcome(api.get('/wallet'))
-      // axios' http adapter follows every answer with a Location.
-      const follows = adapter === 'http' || [301, 302, 303, 307, 308].includes(status)
-      expect(other.heard().match(/ \/stolen /g)?.length ?? 0).toBe(follows && attach.header === undefined ? 5 : 0)
-      expect(secrets.length).toBeGreaterThan(variant === 'B' ? 6 : 4)
-      expect(secrets.filter((secret) => other.heard().includes(secret))).toEqual([])
-      await tokens.close()
-    })
+    ])(
+      'when token requests and requests under %s meet them, then the second origin receives no secret (P14)',
+      async (_, attach) => {
+        const other = await eavesdropper()
+        const { service, secrets, tokens, api } = await world(adapter, variant, attach)
+        const away = { status, headers: { Location: `${other.origin}/stolen` } }
+        service.failNext('obtain', away)
+        await outcome(tokens.getAccessToken())
+        await tokens.reset()
+        await tokens.getAccessToken()
+        service.failNext('refresh', away)
+        if (variant === 'B') await outcome(tokens.renew())
+        expect(other.heard()).toBe('') // the client follows no redirect of a token request
+        await tokens.reset()
+        for (const method of ['get', 'post', 'put', 'delete']) {
+          service.failNext('resource', away)
+          await outcome(api.request({ method, url: '/orders', ...(method !== 'get' && { data: { amount: 1 } }) }))
+        }
+        service.revokeAccessTokens()
+        service.failNext('resource', { status: 401 })
+        service.failNext('resource', away) // for the replay
+        await outcome(api.get('/wallet'))
+        // axios' http adapter follows every response with a Location.
+        const follows = adapter === 'http' || [301, 302, 303, 307, 308].includes(status)
+        expect(other.heard().match(/ \/stolen /g)?.length ?? 0).toBe(follows && attach.header === undefined ? 5 : 0)
+        expect(secrets.length).toBeGreaterThan(variant === 'B' ? 6 : 4)
+        expect(secrets.filter((secret) => other.heard().includes(secret))).toEqual([])
+        await tokens.close()
+      },
+    )
   },
 )
 
 describe.each(['http', 'fetch'] as const)(
   'given a second origin that requests name themselves (%s adapter)',
   (adapter) => {
-    it('when they go there by any spelling, then they arrive, and without a secret (P14)', async () => {
+    it('when they are sent there in any spelling, then they arrive, and without a secret (P14)', async () => {
       const other = await eavesdropper()
       const { secrets, tokens, api } = await world(adapter, 'B')
       await tokens.getAccessToken()

@@ -13,7 +13,7 @@ const CALLERS = 10_000
 const ROUNDS = 3
 
 describe('given a cold manager in a process of its own, and ten thousand callers at once', () => {
-  it('when each waits with a signal of its own, then 1 POST serves them, for 3 KB each and 500 ms in all (P1, F93)', async () => {
+  it('when each waits with a signal of its own, then 1 POST is enough for them, for 3 KB each and 500 ms in all (P1, F93)', async () => {
     service = await startTokenService()
     const between = await holdAnswer(service.baseUrl, '/token/')
     const source = { baseUrl: between.baseUrl, ...service.client }

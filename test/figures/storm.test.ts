@@ -21,7 +21,7 @@ async function spread(clock: ManualClock, callsPerSecond: number, call: () => Pr
 }
 
 describe('given an API that rejects every token, of 60 s each', () => {
-  it(`when ${CALLS} calls a second ask for another one, then 6 token calls are made in 30 s at most (P10)`, async () => {
+  it(`when ${CALLS} calls a second ask for another one, then 6 token requests are made in 30 s at most (P10)`, async () => {
     const clock = manualClock()
     const { tokens, minted } = startTokens({ clock })
     let replays = 0

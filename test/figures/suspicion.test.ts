@@ -12,10 +12,10 @@ const ROUNDS = 60
 const FATES: Fate[] = ['answered', 'stolen before', 'lost before the act', 'lost after the act', '503 after the act']
 const fingerprintOf = (token: string) => createHash('sha256').update(token).digest('hex').slice(0, 8)
 
-it('given refresh tokens that are stolen, and answers that are lost, then each theft is told once, and no loss is called one (P22)', async () => {
+it('given refresh tokens that are stolen, and responses that are lost, then each theft is reported once, and no loss is reported as one (P22)', async () => {
   const clock = manualClock()
   const service = new TokenServiceModel(clock)
-  /** The fates of the refreshes to come. */
+  /** The outcomes of the next refreshes. */
   const fates: Fate[] = []
   const presented: { fate: Fate; token: string }[] = []
   const adapter = adapterTo(
@@ -40,7 +40,7 @@ it('given refresh tokens that are stolen, and answers that are lost, then each t
     told.suspicious.filter((event) => event.evidence === evidence).map(({ fingerprint }) => fingerprint)
   const prints = (which: Fate) => presented.filter((one) => one.fate === which).map(({ token }) => fingerprintOf(token))
   expect(suspected('unexplained')).toEqual(prints('stolen before'))
-  // The service rejects these, too. Our own call may have spent them, so the severity is low.
+  // The service rejects these too. Our own request may have spent them, so the severity is low.
   expect(suspected('own-unknown-outcome')).toEqual(prints('503 after the act'))
   expect(told.suspicious).toHaveLength(2 * ROUNDS)
   expect(told.suspicionSettled.map(({ verdict }) => verdict)).toEqual(Array(2 * ROUNDS).fill('token-only'))

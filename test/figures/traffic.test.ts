@@ -22,7 +22,7 @@ it('an API that returns 401 to everything', async () => {
   await end()
 })
 
-it('when an API rejects a token right after it was got, then each of a hundred requests at once is replayed', async () => {
+it('when an API rejects a token right after it was obtained, then each of a hundred requests at once is replayed', async () => {
   const { service, api, end } = await startWorld()
   await api.get('/wallet')
   service.revokeAccessTokens()

@@ -5,7 +5,7 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 import { dice } from '../../scripts/lib/dice.mjs'
 
-/** Real sockets take real time. The limit is for what never comes. */
+/** Real sockets take real time. The limit is for what never arrives. */
 async function until(done: () => boolean): Promise<void> {
   const limit = performance.now() + 120_000
   while (!done()) {
@@ -73,7 +73,7 @@ it.each([
   [1, 200, 'obtain 200 obtain 200'],
   [2, 'ERR_SIGNATURE', 'obtain 200 obtain 200'],
 ])(
-  'when %i answers in a row are wrongly signed, then the call ends in %s, and no such token is used',
+  'when %i responses in a row have a wrong signature, then the call ends in %s, and no such token is used',
   async (times, end, calls) => {
     const clock = manualClock({ wallNow: Date.now() })
     const { service, api, tokens, end: close } = await startWorld({ variant: 'B', manager: { clock } })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { compare, CONTINUES, type Identity, type Sameness } from '../../src/login/identity.ts'
 
-describe('given what is known of two logins', () => {
+describe('given two logins and what is known of them', () => {
   it.each<[string, Identity, Identity, Sameness]>([
     ['nothing', {}, {}, 'unknown'],
     ['the facts of one', { loginId: 'a', login: 1, name: 'alice', subject: 'f' }, {}, 'unknown'],
@@ -9,7 +9,7 @@ describe('given what is known of two logins', () => {
     ['one id', { loginId: 'a', login: 1 }, { loginId: 'a', login: 2 }, 'same'],
     ['two ids alone', { loginId: 'a' }, { loginId: 'b' }, 'unknown'],
     ['two ids of one number', { loginId: 'a', login: 1 }, { loginId: 'b', login: 1 }, 'same'],
-    ['two numbers of one person', { login: 1, subject: 'f' }, { login: 2, subject: 'f' }, 'other'],
+    ['two numbers of one user', { login: 1, subject: 'f' }, { login: 2, subject: 'f' }, 'other'],
     ['one name with two fingerprints', { name: 'alice', subject: 'f' }, { name: 'alice', subject: 'g' }, 'same'],
     ['two names', { name: 'alice' }, { name: 'bob' }, 'other'],
     ['one fingerprint', { name: 'alice', subject: 'f' }, { subject: 'f' }, 'same'],
@@ -18,7 +18,7 @@ describe('given what is known of two logins', () => {
     expect([compare(one, other), compare(other, one)]).toEqual([sameness, sameness])
   })
 
-  it('when a login arrives, then the same one always goes on, another one never does, and the unknown as the way of arrival has it', () => {
+  it('when a login arrives, then the same one always continues, another one never does, and an unknown one depends on how it arrived', () => {
     expect(CONTINUES).toEqual({
       adopted: { same: true, other: false, unknown: false },
       obtained: { same: true, other: false, unknown: true },

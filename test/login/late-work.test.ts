@@ -9,7 +9,7 @@ const HOUR = 3_600_000
 const login = (name: string, subject?: string) => loginOf(name, subject, HOUR)
 const presented = ({ calls }: ScriptedSource) => calls.map(({ refreshToken }) => refreshToken)
 
-/** A step of a store that is executed at its call, and responds when the test opens it. Opening one lets all earlier ones through. */
+/** A step of a store that is executed at its call, and responds when the test opens it. Opening one completes all earlier ones. */
 function gates() {
   const waiting: (() => void)[] = []
   const through = async <Value>(value: Value): Promise<Value> => {
@@ -20,7 +20,7 @@ function gates() {
 }
 
 describe('given two logins in a row, when the work for the first one ends late', () => {
-  it('then its name is not reported: only the second login has come', async () => {
+  it('then its name is not reported: only the second login has arrived', async () => {
     const { tokens, told } = manage(new LoginSource({ pairs: true }), {})
     const first = tokens.adopt(login('alice', 'alice'))
     const second = tokens.adopt(login('bob', 'bob'))
@@ -67,7 +67,7 @@ it('given a refresh token that a refresh has spent, when the user logs out and l
   expect(presented(source)).toEqual(['again', 'again'])
 })
 
-it('given a check of the store that responds late, when a renewal has brought newer tokens meanwhile, then they stay', async () => {
+it('given a check of the store that responds late, when a renewal has returned newer tokens, then they stay', async () => {
   const gate = gates()
   const store = storeWith((record) => ({
     check: async (...given) => gate.through(await record.check?.(...given)),

@@ -13,7 +13,7 @@ const manage = (members: object): LoginManager =>
 
 describe('given the layers of logins', () => {
   it.each(Object.entries(layers))(
-    'when %s is looked at, then only its kind is seen, and nobody can change it',
+    'when %s is inspected, then only its kind is visible, and it cannot be changed',
     (name, layer) => {
       expect(JSON.stringify(layer)).toBe(`{"kind":"${name}"}`)
       expect(Reflect.ownKeys({ ...layer })).toEqual(['kind'])
@@ -21,7 +21,7 @@ describe('given the layers of logins', () => {
     },
   )
 
-  it.each(Object.values(layers))('when a source brings one, then its manager has a login', async (login) => {
+  it.each(Object.values(layers))('when a source has one, then its manager has a login', async (login) => {
     const tokens = manage({ login })
     await tokens.adopt(Promise.resolve(LOGIN))
     expect([tokens.status().login, await tokens.getAccessToken()]).toEqual(['present', 'a'])
@@ -29,7 +29,7 @@ describe('given the layers of logins', () => {
     await expect(tokens.getAccessToken()).rejects.toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
   })
 
-  it('when a source brings one of another copy of the package, as ESM beside CommonJS, then its manager has a login', async () => {
+  it('when a source has one of another copy of the package, as ESM beside CommonJS, then its manager has a login', async () => {
     jest.resetModules()
     const copy = await import('../../src/login/index.ts')
     expect(copy.person).not.toBe(layers.person)
@@ -37,7 +37,7 @@ describe('given the layers of logins', () => {
   })
 
   it.each([true, false, null, 'person', 'session', {}, { kind: 'person' }])(
-    'when a source says login: %p, then the error names the member',
+    'when a source has login: %p, then the error names the member',
     (login) => {
       expect(() => manage({ login })).toThrow(TypeError)
       expect(() => manage({ login })).toThrow(
@@ -47,7 +47,7 @@ describe('given the layers of logins', () => {
   )
 
   it.each([true, false, 'session'])(
-    'when a source says needsLogin: %p, then the error names the cure',
+    'when a source has needsLogin: %p, then the error names the remedy',
     (needsLogin) => {
       expect(() => manage({ needsLogin })).toThrow(TypeError)
       expect(() => manage({ needsLogin })).toThrow(
@@ -56,7 +56,7 @@ describe('given the layers of logins', () => {
     },
   )
 
-  it('when a source says undefined of both, then it has none', () => {
+  it('when both are undefined, then the source has none', () => {
     expect(manage({ login: undefined, needsLogin: undefined }).status()).not.toHaveProperty('login')
   })
 })
@@ -64,7 +64,7 @@ describe('given the layers of logins', () => {
 describe('given a source that can obtain', () => {
   const obtain = () => Promise.resolve(LOGIN)
 
-  it('when untyped code calls what managers of logins have, then all is there: a logout is a reset', async () => {
+  it('when untyped code calls the methods of managers of logins, then all of them exist: a logout is a reset', async () => {
     const tokens = manage({ obtain })
     const told: unknown[] = []
     tokens.on('loginChanged', (event) => told.push(event))
@@ -78,7 +78,7 @@ describe('given a source that can obtain', () => {
     expect([told, tokens.status().login]).toEqual([[], undefined])
   })
 
-  it('when its revoke is there, then a logout revokes what the manager holds', async () => {
+  it('when it has revoke, then a logout revokes the tokens of the manager', async () => {
     const revoked: unknown[] = []
     const tokens = manage({ obtain, revoke: async (given: unknown) => void revoked.push(given) })
     await tokens.getAccessToken()

@@ -3,8 +3,8 @@ import { build, type Plugin } from 'esbuild'
 import { join } from 'node:path'
 
 /**
- * Who does not need a layer does not carry it: it comes by a value of whoever needs it. The rooms of layers, and the files of core that belong to one. What core
- * knows of a key is in `proof-port.ts`.
+ * A bundle without a feature does not contain its layer: each layer is passed as a value by its users. The rooms of layers, and the files of core that belong to one.
+ * What core knows of a key is in `proof-port.ts`.
  */
 const OF_A_LAYER =
   /^src\/(login|record|store|dpop|mcp|oauth2|web|redis|postgres|sqlite|testing|inspector|opentelemetry)\/|^src\/core\/(proofs|key-fit|failure-of-other|other-owners|memory-store)\.ts$/
@@ -21,32 +21,32 @@ async function modulesOf(program: string): Promise<string[]> {
   return kept.map(([path]) => path).filter((path) => path.startsWith('src/'))
 }
 
-describe('given who has credentials, and no login', () => {
+describe('given users with credentials, and no login', () => {
   it.each([
     ['Variant A', "export { attachBearer, clientCredentials, createTokenManager } from './index.ts'"],
     ['fetch', "export { createTokenManager } from './index.ts'\nexport { withBearer } from './fetch/index.ts'"],
     ['a manager alone', "export { createTokenManager } from './index.ts'"],
-  ])('when %s is bundled, then no module of a layer is there', async (_, program) => {
+  ])('when %s is bundled, then no module of a layer is in it', async (_, program) => {
     const modules = await modulesOf(program)
     expect(modules).toContain('src/core/renewal.ts')
     expect(modules.filter((path) => OF_A_LAYER.test(path))).toEqual([])
   })
 
-  it('when a login is bundled with it, then its layer is there: the test sees them', async () => {
+  it('when a login is bundled with it, then its layer is in it: the test detects layers', async () => {
     const program = "export { createTokenManager } from './index.ts'\nexport { person } from './login/index.ts'"
     expect(await modulesOf(program)).toContain('src/login/user-logins.ts')
   })
 })
 
 describe('given an MCP client', () => {
-  it('when its login is bundled, then the acts of managers without users are not there', async () => {
+  it('when its login is bundled, then the methods of managers without users are not in it', async () => {
     const modules = await modulesOf("export { mcpLogin } from './mcp/index.ts'")
     expect(modules).toContain('src/login/user-logins.ts')
     expect(modules).not.toContain('src/core/plain-login.ts')
   })
 })
 
-/** What a user's bundler keeps of modules that stand in one file, as those of `dist` stand in few: it keeps or leaves them by their statements. */
+/** What a user's bundler keeps of modules that share one file, as those of `dist` share few: it keeps or drops them by their statements. */
 async function keptOfOneFile(program: string, file: string): Promise<string> {
   const contents = await bundledText(file)
   return bundledText(program, {
@@ -67,7 +67,7 @@ async function bundledText(contents: string, ...plugins: Plugin[]): Promise<stri
   return outputFiles[0]!.text
 }
 
-describe('given modules that stand in one file', () => {
+describe('given modules that share one file', () => {
   it.each([
     ['clientCredentials', ['./index.ts'], ['LoginPassword', 'ServiceClock', 'MemoryRecord']],
     [
@@ -76,7 +76,7 @@ describe('given modules that stand in one file', () => {
       ['OAuth2', 'AuthorizationServer', 'checkedParameters', 'PROVIDER_CODES'],
     ],
     ['dpopKey', ['./dpop/index.ts', './web/index.ts'], ['isRecordState', 'isEnvelope', 'readAdopted']],
-  ])('when %s alone is bundled, then what it cannot use is left', async (name, entries, others) => {
+  ])('when only %s is bundled, then unused code is dropped', async (name, entries, others) => {
     const file = entries.map((path) => `export * from '${path}'`).join('\n')
     const [all, kept] = await Promise.all(
       ['*', `{ ${name} }`].map((n) => keptOfOneFile(`export ${n} from 'package'`, file)),

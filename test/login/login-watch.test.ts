@@ -9,7 +9,7 @@ function start({ isAlone = false } = {}) {
   const events = { emit: (_: string, change: unknown) => told.push(change) } as unknown as Events
   return { watch: new LoginWatch(events, false, isAlone), told }
 }
-/** Somebody logs in here; the fingerprint of `name` follows. */
+/** A user logs in here; the fingerprint of `name` follows. */
 function logIn(watch: LoginWatch, name: string | undefined): void {
   watch.began(name)
   watch.setSubject(name)
@@ -18,12 +18,12 @@ const REQUIRED = { login: 'required', account: 'unknown' }
 const of = (tokens: Partial<StoredTokens>) => tokens as StoredTokens
 
 describe('given what a manager knows of its login', () => {
-  it('when it is new, then a login is required if nobody else can have one, and nothing is known with a store', () => {
+  it('when it is new, then a login is required if no other owner can have one, and nothing is known with a store', () => {
     expect(start({ isAlone: true }).watch.statusWith()).toEqual({ login: 'required', loginReason: 'none-yet' })
     expect(start().watch.statusWith()).toEqual({})
   })
 
-  it('when a user logs in, out and in again, then each change is told once, with the account as far as it is known', () => {
+  it('when a user logs in, out and in again, then each change is reported once, with the account as far as it is known', () => {
     const { watch, told } = start()
     logIn(watch, 'alice')
     expect(watch.statusWith()).toEqual({ login: 'present' })
@@ -38,7 +38,7 @@ describe('given what a manager knows of its login', () => {
     ])
   })
 
-  it('when its tokens are renewed, then the user stays, and a refresh that names nobody changes nothing', () => {
+  it('when its tokens are renewed, then the user stays, and a refresh that names no user changes nothing', () => {
     const { watch, told } = start()
     logIn(watch, 'alice')
     watch.seen({ login: 1, subject: 'alice' }, false)
@@ -49,7 +49,7 @@ describe('given what a manager knows of its login', () => {
       false,
     ])
     watch.required('refused', 'here')
-    // Her name outlives her login: if she logs in again, requests that wait belong to her.
+    // Her name outlives her login: if she logs in again, waiting requests belong to her.
     expect(watch.isAdoptedBySame('alice')).toBe(true)
     expect(told).toEqual([
       { login: 'present', by: 'here', account: 'unknown' },
@@ -57,7 +57,7 @@ describe('given what a manager knows of its login', () => {
     ])
   })
 
-  it('when the record names another user, then the name that was given here says nothing any more', () => {
+  it('when the record names another user, then the name that was given here no longer counts', () => {
     const { watch, told } = start()
     logIn(watch, 'alice')
     watch.seen({ login: 1, subject: 'bob' }, true)
@@ -71,7 +71,7 @@ describe('given what a manager knows of its login', () => {
     )
   })
 
-  it('when nobody is known, then tokens without a user belong to nobody whom the manager knows', () => {
+  it('when no user is known, then tokens without a user belong to no user known to the manager', () => {
     const { watch } = start()
     logIn(watch, undefined)
     expect(watch.isAdoptedBySame(undefined)).toBe(false)
@@ -79,7 +79,7 @@ describe('given what a manager knows of its login', () => {
 })
 
 describe('given tokens of the record, when they may belong to another login (R10)', () => {
-  it('then another number means another one, also a lower one after a loss (F272); the same and none do not', () => {
+  it('then another number means another login, even a lower one after a loss (F272); the same number and none do not', () => {
     const { watch } = start()
     expect(watch.isOther({ login: 5 })).toBe(false)
     watch.noteStored({ login: 5 })
@@ -89,7 +89,7 @@ describe('given tokens of the record, when they may belong to another login (R10
     ])
   })
 
-  it('then before the record has told the number of the own login, only the user tells', () => {
+  it('then before the record has returned the number of the own login, only the user decides', () => {
     const { watch } = start()
     watch.noteStored({ login: 5 })
     logIn(watch, 'alice')
@@ -110,7 +110,7 @@ describe('given tokens of the record, when they may belong to another login (R10
 })
 
 describe('given a login that ends', () => {
-  it('then requests before and after it differ in their mark, and its last eight access tokens are known', () => {
+  it('then requests before and after it have different login generations, and its last eight access tokens are known', () => {
     const { watch } = start()
     const held = Array.from({ length: 9 }, (_, n) => `access-${n}`)
     for (const token of held) watch.held(token)
@@ -137,7 +137,7 @@ describe('given a login that ends', () => {
     expect(['0-7', '1-0', '8-7'].map((name) => watch.isOfEndedLogin(`access-${name}`))).toEqual([false, true, true])
   })
 
-  it('then the first word about where it ended counts, until the next login; alone it ended here', () => {
+  it('then the first report about where it ended counts, until the next login; without one it ended here', () => {
     const { watch } = start()
     const lost = (one: LoginWatch, by: 'here' | 'elsewhere', reason: LoginReason = 'refused') => {
       one.lost(reason, by)
@@ -156,7 +156,7 @@ describe('given a login that ends', () => {
   })
 })
 
-describe('given a login that the listeners know, when the status is asked for', () => {
+describe('given a login that was reported to the listeners, when the status is read', () => {
   const PRESENT = { login: 'present' } as const
   const required = (loginReason: string) => ({ login: 'required', loginReason })
   type Held = Parameters<LoginWatch['statusWith']>[0]
@@ -165,14 +165,14 @@ describe('given a login that the listeners know, when the status is asked for', 
 
   it.each<[string, LoginReason | undefined, Held, object]>([
     ['it can be refreshed', undefined, held(undefined, 'r'), PRESENT],
-    ['its access token serves', undefined, held('a', undefined), PRESENT],
-    ['its access token serves, although it has ended elsewhere', 'refused', held('a', 'r'), PRESENT],
-    ['nothing is held', undefined, undefined, PRESENT],
+    ['its access token is valid', undefined, held('a', undefined), PRESENT],
+    ['its access token is valid, although it has ended elsewhere', 'refused', held('a', 'r'), PRESENT],
+    ['no token is held', undefined, undefined, PRESENT],
     ['a renewal found that it has ended', 'in-doubt', held(undefined, 'r'), required('in-doubt')],
-    ['a renewal found that it has ended, and nothing is held', 'refused', undefined, required('refused')],
+    ['a renewal found that it has ended, and no token is held', 'refused', undefined, required('refused')],
     ['nothing can renew its token', undefined, held(undefined, undefined), required('expired')],
-    ['the API refused its last token', undefined, held(undefined, undefined, true), required('refused')],
-  ])('when %s, then it says so (F205)', (_, lost, token, expected) => {
+    ['the API rejected its last token', undefined, held(undefined, undefined, true), required('refused')],
+  ])('when %s, then the status shows it (F205)', (_, lost, token, expected) => {
     const { watch } = start()
     logIn(watch, 'alice')
     if (lost) watch.lost(lost, 'here')
@@ -188,8 +188,8 @@ describe('given a login that the listeners know, when the status is asked for', 
   })
 })
 
-describe('given tokens of the record that no longer serve', () => {
-  it('when they can be refreshed, then they are the login of a manager that knew of none', () => {
+describe('given expired tokens of the record', () => {
+  it('when they can be refreshed, then they are the login of a manager that had none', () => {
     const { watch, told } = start()
     watch.skipped(of({ login: 1 }))
     expect(watch.statusWith()).toEqual({})
@@ -200,7 +200,7 @@ describe('given tokens of the record that no longer serve', () => {
     ])
   })
 
-  it('when the manager knows better, then they tell nothing', () => {
+  it('when the manager knows better, then they change nothing', () => {
     const { watch, told } = start()
     watch.noteStored(of({ login: 1 }))
     watch.required('logged-out', 'here')

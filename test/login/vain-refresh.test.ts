@@ -4,7 +4,7 @@ import { asked, loginOf, open } from '../support/people.ts'
 
 describe('given Alice who has logged in here, and Bob elsewhere in the same store', () => {
   it.each(['reset', 'logout'] as const)(
-    'when the login here ends by %s, and a caller asks at once, then that one has the token of Bob, and nobody presents his refresh token',
+    'when the login here ends by %s, and a caller asks for a token at once, then that caller gets the token of Bob, and his refresh token is not presented',
     async (act) => {
       const store = memoryStore()
       const here = open(store)

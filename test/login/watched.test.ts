@@ -87,7 +87,7 @@ describe('given a register that notifies owners of changes, by key', () => {
     })
   })
 
-  it('when another login changes, then nobody else checks', async () => {
+  it('when another login changes, then no other owner checks', async () => {
     const { clock, register, owner } = start()
     const [ada, bob] = [owner('ada'), owner('bob')]
     await ada.adopt(login('a'))
@@ -130,7 +130,7 @@ describe('given a register that notifies owners of changes, by key', () => {
     expect(register.watchers).toBe(0)
   })
 
-  it('when 200 logins are in use for two hours, then there are no more checks than renewals: one a login', async () => {
+  it('when 200 logins are in use for two hours, then there are no more checks than renewals: one per login', async () => {
     const { clock, register, owner } = start()
     const store = sharedStore(register, { commandTimeoutMs: 60_000 })
     const owners = Array.from({ length: 200 }, (_, n) => owner(`user ${n}`, store))

@@ -49,16 +49,16 @@ describe('given a response of a token service', () => {
     ['/login/', 'to another path'],
     ['http://login.example/token/', 'to plain http'],
     ['https://elsewhere.example/token/', 'to another origin'],
-  ])('when it redirects to %s, then the advice says how that differs', (location, difference) => {
+  ])('when it redirects to %s, then the advice states the difference', (location, difference) => {
     expect(adviceOn(302, location)).toBe(`a redirect ${difference}; token requests follow no redirects, check baseUrl`)
   })
 
-  it('when it redirects to nowhere, then the advice says so', () => {
+  it('when it redirects without a Location, then the advice states it', () => {
     expect(adviceOn(302)).toBe('a redirect without a valid target; check baseUrl')
   })
 })
 
-describe('given what a source threw', () => {
+describe('given a value that a source threw', () => {
   it.each([
     [99, undefined],
     [100, 100],
@@ -84,9 +84,9 @@ describe('given a token request in Node', () => {
     ['its request line has the whole address', through('proxy.example'), 'proxy.example:3128'],
     ['the host is spelled in capitals', through('PROXY.example'), 'proxy.example:3128'],
     ['its agent makes a tunnel', { agent: { proxy: { hostname: 'proxy.example' } } }, 'proxy.example:3128'],
-    ['its request line has a path alone', { path: '/token/', host: 'proxy.example' }, undefined],
-    ['it went to a host that nothing names', through('other.example'), undefined],
-  ])('when %s, then the proxy is told, or none', (_, request, address) => {
+    ['its request line has only a path', { path: '/token/', host: 'proxy.example' }, undefined],
+    ['it was sent to a host that nothing names', through('other.example'), undefined],
+  ])('when %s, then the proxy is named, or none', (_, request, address) => {
     expect(proxyOf(request, URL_OF_TOKENS, own)?.address).toBe(address)
   })
 
@@ -94,7 +94,7 @@ describe('given a token request in Node', () => {
     ['http://proxy.example', 'proxy.example:80'],
     ['https://proxy.example', 'proxy.example:443'],
     ['proxy.example:8080', 'proxy.example:8080'],
-  ])('when the environment names %s, then its port is told, and which variable it is', (value, address) => {
+  ])('when the environment names %s, then the error has its port and the name of the variable', (value, address) => {
     process.env.https_proxy = value
     try {
       expect(proxyOf(through('proxy.example'), URL_OF_TOKENS)).toEqual({ address, setBy: 'https_proxy' })
@@ -103,7 +103,7 @@ describe('given a token request in Node', () => {
     }
   })
 
-  it('when the host is an IPv6 address, then it is found without its brackets', () => {
+  it('when the host is an IPv6 address, then it is matched without its brackets', () => {
     expect(proxyOf(through('::1'), URL_OF_TOKENS, { host: '[::1]', port: 1 })?.address).toBe('[::1]:1')
   })
 })

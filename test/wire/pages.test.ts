@@ -51,7 +51,7 @@ async function verdicts(answer: Answer) {
 const page = '<!doctype html><p>Blocked'
 const xml = '<?xml version="1.0"?><Error>Blocked</Error>'
 
-describe('given a gateway in front of the service that answers token requests (F372)', () => {
+describe('given a gateway in front of the service that responds to token requests (F372)', () => {
   it.each<[string, Answer]>([
     ['400 with a page', [400, 'text/html', page]],
     ['401 with a page', [401, 'text/html; charset=utf-8', page]],
@@ -61,7 +61,7 @@ describe('given a gateway in front of the service that answers token requests (F
     ['403 with text of the type HTML', [403, 'text/html', 'Blocked by policy']],
     ['403 with a page of 70 KiB', [403, 'text/html', page + 'x'.repeat(70_000)]],
   ])(
-    'when it is %s, then neither credentials nor a refresh token are judged, whatever the source',
+    'when it is %s, then neither credentials nor a refresh token are rejected, whatever the source',
     async (_, answer) => {
       const reported = await verdicts(answer)
       // A source that has read no Content-Type, and no body, knows only the status.
@@ -93,14 +93,14 @@ describe('given a gateway in front of the service that answers token requests (F
     [408, 'ERR_TOKEN_SERVICE_UNAVAILABLE'],
     [429, 'ERR_THROTTLED'],
     [503, 'ERR_TOKEN_SERVICE_UNAVAILABLE'],
-  ])('when a page comes with %i, then the status counts, as before (F372)', async (status, code) => {
+  ])('when a page has the status %i, then the status counts, as before (F372)', async (status, code) => {
     const reported = Object.entries(await verdicts([status, 'text/html', page]))
     // fetch rejects after a 407, as if there were no network.
     for (const [name, verdict] of reported.filter(([name]) => status !== 407 || !name.endsWith('fetch')))
       expect([name, verdict.split(' ')[0]]).toEqual([name, code])
   })
 
-  it('when it is told, then the error says who has answered, and what to do', async () => {
+  it('when it is reported, then the error states what has responded, and the remedy', async () => {
     const { clientCredentials: source } = await sourcesAt([403, 'text/html', page])
     const { message } = await failureOf(source!.obtain(context()))
     expect(message).toMatch(

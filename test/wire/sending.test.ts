@@ -27,12 +27,12 @@ describe('given a renewal that must not keep the process alive', () => {
     ['over http, without an agent', { protocol: 'http:' }],
     ['over https, without an agent', { protocol: 'https:' }],
     ['with an agent that has no limit', { agent: { maxSockets: Infinity, maxTotalSockets: Infinity } }],
-  ])('when it is sent %s, then its socket holds nothing', (_, options) => {
+  ])('when it is sent %s, then its socket does not keep the process alive', (_, options) => {
     expect(sent(options)).toEqual(['socket', 'unref'])
   })
 
   it.each([['maxSockets'], ['maxTotalSockets']])(
-    'when it may have to wait for a socket, because its agent has %s, then its socket holds the process',
+    'when it may have to wait for a socket, because its agent has %s, then its socket keeps the process alive',
     (limit) => {
       expect(sent({ agent: { [limit]: 2 } })).toEqual([])
     },
@@ -45,7 +45,7 @@ describe('given a renewal that must not keep the process alive', () => {
   })
 })
 
-describe('given an adapter that returns the status as text', () => {
+describe('given an adapter that returns the status as a string', () => {
   it.each([
     ['200', undefined],
     ['429', 'ERR_THROTTLED'],
@@ -72,8 +72,8 @@ describe('given a token request that has no response', () => {
   })
 })
 
-describe('given somebody who has put a socketPath on Object.prototype', () => {
-  it('when fetch would take the credentials there, then nothing is sent', async () => {
+describe('given a socketPath on Object.prototype', () => {
+  it('when fetch would send the credentials there, then nothing is sent', async () => {
     Object.defineProperty(Object.prototype, 'socketPath', { value: '/nowhere.sock', configurable: true })
     try {
       const error = await failureOf(exchanged(sourceBehind('fetch' as never)))

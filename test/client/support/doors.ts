@@ -14,7 +14,7 @@ export interface Received {
   readonly status: number
   readonly text: string
 }
-/** Sends one request to an absolute address. Answers of every status are answers, errors are errors. */
+/** Sends one request to an absolute address. Responses of every status are returned, errors are errors. */
 export type Send = (url: string, asked?: Asked) => Promise<Received>
 
 export interface DoorOptions {

@@ -4,15 +4,15 @@ import type { AnomalyKind } from '../../../src/core/events.ts'
 import { INTERNALS, type ManagerInternals } from '../../../src/core/manager-internals.ts'
 import type { TokenManager } from '../../../src/core/token-manager.ts'
 
-/** A manager that knows who is logged in, and tells an attachment all that ours tells. The test moves it by hand. */
+/** A manager that knows the current login, and notifies an attachment like ours. The test controls it by hand. */
 export interface Logins {
   readonly tokens: TokenManager
   readonly replaced: readonly string[]
   readonly anomalies: readonly AnomalyKind[]
-  /** Somebody logs in, and has this token; without one, callers wait for `issue`. */
+  /** A user logs in, and has this token; without one, callers wait for `issue`. */
   logIn(token?: string): void
   logOut(): void
-  /** A new token of the login that there is. */
+  /** A new token of the current login. */
   issue(token: string): void
 }
 

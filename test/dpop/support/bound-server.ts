@@ -5,7 +5,7 @@ import type { Certificate } from '../../service/certificate.ts'
 
 export interface BoundServerSettings {
   readonly demandsNonce?: boolean
-  /** Of the server. Without it the server speaks plain http. */
+  /** Of the server. Without it the server uses plain http. */
   readonly tls?: Certificate
   /** Of the client `certificate-client`. */
   readonly clientCert?: string
@@ -14,7 +14,7 @@ export interface BoundServerSettings {
 export interface BoundServer {
   readonly origin: string
   readonly tokenEndpoint: string
-  /** A person logs in. @returns What the application gives to the token endpoint. */
+  /** A user logs in. @returns What the application sends to the token endpoint. */
   logIn(): Promise<Record<string, string>>
   end(): Promise<void>
 }

@@ -27,7 +27,7 @@ export async function newKey(): Promise<ProvingKey> {
   return dpopKey(await keyPair())
 }
 
-/** A key in a place that only signs. Here the place is node:crypto, which gives ECDSA signatures in DER unless asked. */
+/** A key in a place that only signs: here node:crypto, which returns ECDSA signatures in DER by default. */
 export async function externalKey(dsaEncoding: 'ieee-p1363' | 'der' = 'ieee-p1363'): Promise<ExternalKey> {
   const { publicKey, privateKey } = await keyPair(GENERATED.ES256, true)
   const { kty, crv, x, y } = await crypto.subtle.exportKey('jwk', publicKey)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { sha256, verified } from './verifier.ts'
 
-/** Answers a request instead of the server. */
+/** Responds to a request instead of the server. */
 type Fault = (reply: ServerResponse) => unknown
 /** Which nonce a proof needs. `another`: never the one that it has. */
 type Demand = 'none' | 'latest' | 'another'
@@ -22,14 +22,14 @@ export interface StrictServer {
   readonly strangers: string[]
   /** The nonces that proofs need, of the token endpoint and of the API. */
   readonly demands: { token: Demand; api: Demand }
-  /** From now on both want other nonces. With `silent` answers of status 2xx do not bring them. */
+  /** From now on both require other nonces. With `silent`, responses of status 2xx do not have them. */
   changeNonces(silent?: boolean): void
-  /** The next answers of the token endpoint. */
+  /** The next responses of the token endpoint. */
   readonly tokenFaults: Fault[]
-  /** The next answers of the API to requests with a good proof. */
+  /** The next responses of the API to requests with a valid proof. */
   readonly apiFaults: Fault[]
   tokenType: string
-  /** Whether answers have a `Date`. Default true. */
+  /** Whether responses have a `Date`. Default true. */
   showsDate: boolean
   revokeAccessTokens(): void
   /** A login that ended elsewhere. @returns its refresh token, bound to this key */
@@ -38,7 +38,7 @@ export interface StrictServer {
 }
 
 const TOLERANCE_S = 60
-/** What pages of other origins need: docs/dpop.md says so. */
+/** What pages of other origins need: see docs/dpop.md. */
 const CROSS_ORIGIN = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Allow-Headers': 'Authorization, Content-Type, DPoP',

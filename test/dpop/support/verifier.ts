@@ -1,6 +1,6 @@
 import { constants, createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypto'
 
-/** What a proof says (RFC 9449, section 4.2). */
+/** The claims of a proof (RFC 9449, section 4.2). */
 export interface Claims {
   readonly jti: string
   readonly htm: string
@@ -16,7 +16,7 @@ export interface Verified {
   readonly thumbprint: string
 }
 
-/** How Node verifies each algorithm. None of this is of WebCrypto. */
+/** How Node verifies each algorithm, without WebCrypto. */
 const HOW: Readonly<Record<string, { readonly hash: string | null; readonly settings: object }>> = {
   ES256: { hash: 'sha256', settings: { dsaEncoding: 'ieee-p1363' } },
   ES384: { hash: 'sha384', settings: { dsaEncoding: 'ieee-p1363' } },
@@ -32,7 +32,7 @@ const REQUIRED: Readonly<Record<string, readonly (keyof JsonWebKey)[]>> = {
   RSA: ['e', 'kty', 'n'],
 }
 
-/** Reads a proof as RFC 9449, section 4.3, tells servers to. @throws {Error} unless the proof is well-formed, and signed by the key in it. */
+/** Reads a proof as RFC 9449, section 4.3, requires of servers. @throws {Error} unless the proof is well-formed, and signed by the key in it. */
 export function verified(proof: unknown): Verified {
   if (typeof proof !== 'string') throw new Error('no proof, or several')
   const parts = proof.split('.')
