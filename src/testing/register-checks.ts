@@ -9,8 +9,8 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const OWNERS = 20
 const ROUNDS = 25
-/** Meanwhile a register may drop a text too early. */
-const REST_MS = 300
+/** A pause in which a faulty register may drop a text too early. */
+const PAUSE_MS = 300
 
 /**
  * The checks of a `TokenRegister`, for any test runner: `for (const { name, run } of tokenRegisterChecks(create)) it(name, run)`.
@@ -69,18 +69,18 @@ const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string)
     ok(typeof kind === 'string' && kind !== '', 'kind must be a word, such as redis')
   },
 
-  async 'where nothing stands, nothing is read'(open, key) {
+  async 'a missing value is read as undefined'(open, key) {
     const { value, now } = await (await open()).read(key)
     equal(value, undefined)
     ok(now > Date.UTC(2000, 0) && now < Date.UTC(2200, 0), `now must be epoch ms, got ${now}`)
   },
 
-  async 'what was put there is read by everybody'(open, key) {
+  async 'every connection reads a stored value'(open, key) {
     equal(await (await open()).replace(key, undefined, 'a', HOUR_MS), true)
     equal((await (await open()).read(key)).value, 'a')
   },
 
-  async 'a value is replaced by those alone who expect it'(open, key) {
+  async 'a value is replaced only if it is the expected one'(open, key) {
     const register = await open()
     // Two records of one account begin alike.
     const start = 'x'.repeat(1_000)
@@ -92,13 +92,13 @@ const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string)
     equal((await register.read(key)).value, 'b')
   },
 
-  async 'where nothing stands, those alone put a value there who expect nothing'(open, key) {
+  async 'a missing value is stored only if none is expected'(open, key) {
     const register = await open()
     equal(await register.replace(key, 'a', 'b', HOUR_MS), false)
     equal((await register.read(key)).value, undefined)
   },
 
-  async 'a step that is executed twice changes nothing more'(open, key) {
+  async 'a step that is executed twice changes nothing the second time'(open, key) {
     const register = await open()
     await register.replace(key, undefined, 'a', HOUR_MS)
     await register.replace(key, 'a', 'b', HOUR_MS)
@@ -107,7 +107,7 @@ const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string)
     equal((await register.read(key)).value, 'b')
   },
 
-  async 'any text is kept as it is'(open, key) {
+  async 'any text is stored unchanged'(open, key) {
     const register = await open()
     let expected: string | undefined
     for (const value of [`{"a":"b"}`, `';-- $1 \\ "{}`, 'é 漢字 🌲', ' a\n', 'x'.repeat(100_000)]) {
@@ -123,23 +123,23 @@ const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string)
     equal((await register.read(key)).value, 'a')
   },
 
-  async 'keys have nothing to do with each other'(open, key) {
+  async 'keys are independent'(open, key) {
     const register = await open()
     await register.replace(key, undefined, 'a', HOUR_MS)
     equal(await register.replace(`${key}2`, undefined, 'b', HOUR_MS), true)
     deepEqual([(await register.read(key)).value, (await register.read(`${key}2`)).value], ['a', 'b'])
   },
 
-  async 'of many who put a first value there at once, one succeeds'(open, key) {
+  async 'of many concurrent first writes, one succeeds'(open, key) {
     await race(open, key, undefined)
   },
 
-  async 'of many who replace a value at once, one succeeds'(open, key) {
+  async 'of many concurrent replacements, one succeeds'(open, key) {
     await (await open()).replace(key, undefined, 'before', HOUR_MS)
     await race(open, key, 'before')
   },
 
-  async 'many who read and replace in turns lose nothing'(open, key) {
+  async 'concurrent increments lose no update'(open, key) {
     const count = async (register: CheckedRegister) => {
       // Each of the other owners succeeds once, so each defeats at most one attempt of this one. A database may abort a few more.
       for (let turn = 0; turn < 4 * OWNERS; turn += 1) {
@@ -153,7 +153,7 @@ const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string)
     equal((await registers[0]?.read(key))?.value, String(OWNERS))
   },
 
-  async 'an order explains what many owners saw, and nothing is dropped early'(open, key) {
+  async 'the history of many owners is linearizable, and no value is dropped early'(open, key) {
     const steps: Step[] = []
     const note = (step: Step) => void steps.push(step)
     const registers = await Promise.all(Array.from({ length: OWNERS }, async () => recorded(await open(), note)))
@@ -166,12 +166,12 @@ const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string)
       }
       const turns = registers.map((register, owner) => turn(register, owner).catch(() => undefined))
       await Promise.all(turns)
-      if (round % 5 === 0) await pause(REST_MS)
+      if (round % 5 === 0) await pause(PAUSE_MS)
     }
     equal(unexplainedIn(steps), undefined)
   },
 
-  async 'the clock does not go back, and the epoch stays'(open, key) {
+  async 'the clock does not go back, and the epoch does not change'(open, key) {
     const register = await open()
     const first = await register.read(key)
     let { now } = first
@@ -186,8 +186,10 @@ const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string)
 
 async function race(open: () => Promise<CheckedRegister>, key: string, expected: string | undefined): Promise<void> {
   const registers = await Promise.all(Array.from({ length: OWNERS }, open))
-  const told = await Promise.all(registers.map((register, n) => register.replace(key, expected, `owner ${n}`, HOUR_MS)))
-  const winners = told.flatMap((replaced, n) => (replaced ? [`owner ${n}`] : []))
+  const replies = await Promise.all(
+    registers.map((register, n) => register.replace(key, expected, `owner ${n}`, HOUR_MS)),
+  )
+  const winners = replies.flatMap((replaced, n) => (replaced ? [`owner ${n}`] : []))
   equal(winners.length, 1, `one of ${OWNERS} must get true, got ${winners.join(', ') || 'none'}`)
   equal((await registers[0]?.read(key))?.value, winners[0])
 }

@@ -16,20 +16,20 @@ describe('given a register that breaks a promise', () => {
     ['a register names its kind', () => ({ kind: '' })],
     ['a register names its kind', () => ({ kind: undefined as unknown as string })],
     [
-      'where nothing stands, nothing is read',
+      'a missing value is read as undefined',
       (whole) => ({ read: async (key) => ({ value: '', ...(await whole.read(key)) }) }),
     ],
     ...[NaN, Infinity, Date.now() / 1_000, Date.now() * 1_000].map((now): Broken => [
-      'where nothing stands, nothing is read',
+      'a missing value is read as undefined',
       () => ({ read: async () => ({ now }) }),
     ]),
-    ['what was put there is read by everybody', () => ({ replace: async () => true })],
+    ['every connection reads a stored value', () => ({ replace: async () => true })],
     [
-      'a value is replaced by those alone who expect it',
+      'a value is replaced only if it is the expected one',
       (whole) => ({ replace: async (key, expected, ...rest) => whole.replace(key, expected?.trim(), ...rest) }),
     ],
     [
-      'a value is replaced by those alone who expect it',
+      'a value is replaced only if it is the expected one',
       (whole) => ({
         async replace(key, expected, ...rest) {
           const { value } = await whole.read(key)
@@ -38,7 +38,7 @@ describe('given a register that breaks a promise', () => {
       }),
     ],
     [
-      'where nothing stands, those alone put a value there who expect nothing',
+      'a missing value is stored only if none is expected',
       (whole) => ({
         async replace(key, expected, ...rest) {
           const { value } = await whole.read(key)
@@ -47,7 +47,7 @@ describe('given a register that breaks a promise', () => {
       }),
     ],
     [
-      'a step that is executed twice changes nothing more',
+      'a step that is executed twice changes nothing the second time',
       (whole) => ({
         async replace(key, expected, value, keepMs) {
           return (await whole.read(key)).value === value || whole.replace(key, expected, value, keepMs)
@@ -55,7 +55,7 @@ describe('given a register that breaks a promise', () => {
       }),
     ],
     [
-      'any text is kept as it is',
+      'any text is stored unchanged',
       (whole) => ({
         replace: (key, expected, value, keepMs) => whole.replace(key, expected, value.slice(0, 65_536), keepMs),
       }),
@@ -68,20 +68,20 @@ describe('given a register that breaks a promise', () => {
       }),
     ],
     [
-      'any text is kept as it is',
+      'any text is stored unchanged',
       (whole) => ({
         read: async (key) => ({ ...(await whole.read(key)), value: (await whole.read(key)).value?.trim() }),
       }),
     ],
     [
-      'keys have nothing to do with each other',
+      'keys are independent',
       (whole) => ({
         read: (key) => whole.read(key.replace(/2$/, '')),
         replace: (key, ...rest) => whole.replace(key.replace(/2$/, ''), ...rest),
       }),
     ],
     [
-      'of many who put a first value there at once, one succeeds',
+      'of many concurrent first writes, one succeeds',
       (whole) => ({
         async replace(key, expected, value, keepMs) {
           const { value: found } = await whole.read(key)
@@ -92,9 +92,9 @@ describe('given a register that breaks a promise', () => {
       }),
     ],
     // A runner could not end an endless check, because it would block the event loop.
-    ['many who read and replace in turns lose nothing', () => ({ replace: async () => false })],
+    ['concurrent increments lose no update', () => ({ replace: async () => false })],
     [
-      'many who read and replace in turns lose nothing',
+      'concurrent increments lose no update',
       (whole) => ({
         async replace(...given) {
           await whole.replace(...given)
@@ -103,14 +103,14 @@ describe('given a register that breaks a promise', () => {
       }),
     ],
     [
-      'an order explains what many owners saw, and nothing is dropped early',
+      'the history of many owners is linearizable, and no value is dropped early',
       (whole) => ({
         // The unit of the time to live was mistaken for microseconds.
         replace: (key, expected, value, keepMs) => whole.replace(key, expected, value, keepMs / 1_000),
       }),
     ],
     [
-      'an order explains what many owners saw, and nothing is dropped early',
+      'the history of many owners is linearizable, and no value is dropped early',
       (whole) => ({
         // It compares and stores in two steps, and sometimes loses an update.
         async replace(key, expected, value, keepMs) {
@@ -121,7 +121,7 @@ describe('given a register that breaks a promise', () => {
       }),
     ],
     [
-      'an order explains what many owners saw, and nothing is dropped early',
+      'the history of many owners is linearizable, and no value is dropped early',
       (whole) => {
         // A replica that lags behind.
         const earlier = new Map<string, string | undefined>()
@@ -136,11 +136,11 @@ describe('given a register that breaks a promise', () => {
       },
     ],
     [
-      'the clock does not go back, and the epoch stays',
+      'the clock does not go back, and the epoch does not change',
       (whole) => ({ read: async (key) => ({ ...(await whole.read(key)), epoch: String(Math.random()) }) }),
     ],
     [
-      'the clock does not go back, and the epoch stays',
+      'the clock does not go back, and the epoch does not change',
       (whole) => {
         let now = Date.now()
         return { read: async (key) => ({ ...(await whole.read(key)), now: (now -= 1) }) }
