@@ -173,7 +173,7 @@ describe.each(ADAPTERS)(
 )
 
 describe('given transport settings', () => {
-  it('when they have an agent, then the request goes through it', async () => {
+  it('when they name an agent, then the request goes through it', async () => {
     const { origin, seen } = await issuing()
     const httpAgent = new Agent()
     let connections = 0
@@ -186,7 +186,7 @@ describe('given transport settings', () => {
     expect([connections, seen.length]).toEqual([1, 1])
   })
 
-  it('when they have a lookup, then it resolves the host', async () => {
+  it('when they name a lookup, then it resolves the host', async () => {
     const { origin, seen } = await issuing()
     const asked: string[] = []
     const lookup = async (hostname: string): Promise<[string, 4]> => {
@@ -199,7 +199,7 @@ describe('given transport settings', () => {
     expect(seen[0]!.headers.host).toBe(new URL(baseUrl).host)
   })
 
-  it('when they have a socket path, then the request is sent there', async () => {
+  it('when they name a socket path, then the request is sent there', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'evergreen-'))
     const socketPath = join(folder, 'tokens.sock')
     const server = createServer((_, reply) => reply.end(grantText()))
@@ -213,7 +213,7 @@ describe('given transport settings', () => {
     }
   })
 
-  it('when they have no adapter, then the http adapter is used, and the settings of the user stay unchanged', async () => {
+  it('when they name no adapter, then the http adapter is used, and the settings of the user stay unchanged', async () => {
     const { origin, seen } = await issuing()
     const transport = Object.freeze({ adapter: undefined, headers: Object.freeze({ 'X-Tenant': 'blue' }) })
     await obtain(clientCredentials({ baseUrl: origin, ...client, transport: transport as never }))
