@@ -55,7 +55,7 @@ const UNUSABLE: [string, object, string][] = [
   ['no access token', { accessToken: undefined }, 'accessToken is missing'],
   ['an empty access token', { accessToken: '' }, 'accessToken must be visible ASCII'],
   ['a line break in the access token', { accessToken: 'a\r\nb' }, 'accessToken must be visible ASCII'],
-  ['a text as lifetime', { accessLifetimeMs: '3600' }, 'accessLifetimeMs must be a number'],
+  ['a string as lifetime', { accessLifetimeMs: '3600' }, 'accessLifetimeMs must be a number'],
   ['no lifetime', { accessLifetimeMs: undefined, expires_in: 60 }, 'accessLifetimeMs is missing'],
 ]
 

@@ -411,7 +411,7 @@ describe('given a refresh endpoint that is gone, when the next step is planned (
     expect(after(gone, { attempt: 4 }).next).toMatchObject({ kind: 'cool-down', ms: 5_000 })
   })
 
-  it('then the manager cools down until the access token expires, and no longer', () => {
+  it('then the cool-down ends when the access token expires, or earlier', () => {
     expect(after(gone, { usableMs: 60_000 })).toMatchObject({ obtains: false, next: { kind: 'cool-down', ms: 5_000 } })
     expect(after(gone, { usableMs: 1_500 }).next).toMatchObject({ ms: 1_500 })
     const down = failure('unknown-5xx')

@@ -29,7 +29,7 @@ async function dueForBoth(
 }
 
 describe('given a token that another owner renews', () => {
-  it('when ours is still valid, then the store is not polled until a token is needed', async () => {
+  it('when ours is still valid, then the store is not polled until ours is about to expire', async () => {
     const { first, second, gate, clock } = await dueForBoth()
     gate.open()
     await clock.advance(11_999)

@@ -53,10 +53,10 @@ describe('given a value that is not such a key', () => {
     ['nothing', () => undefined, /The key of dpopKey must be an object, got undefined/],
     ['a text', () => 'key', /must be an object, got string/],
     ['an empty object', () => ({}), /takes a CryptoKeyPair, or \{ publicJwk, sign \}/],
-    ['half of a pair', async () => ({ publicKey: (await keyPair()).publicKey }), /privateKey must be an object/],
+    ['half of a key pair', async () => ({ publicKey: (await keyPair()).publicKey }), /privateKey must be an object/],
     ['the other half', async () => ({ privateKey: (await keyPair()).privateKey }), /publicKey must be an object/],
     [
-      'a pair whose public key cannot be extracted',
+      'a key pair whose public key is not extractable',
       async () => {
         const pair = await keyPair()
         const raw = await crypto.subtle.exportKey('raw', pair.publicKey)
@@ -66,7 +66,7 @@ describe('given a value that is not such a key', () => {
       /publicKey must be extractable: proofs show it/,
     ],
     [
-      'a pair turned round',
+      'a key pair with swapped halves',
       async () => {
         const { publicKey, privateKey } = await keyPair()
         return { publicKey: privateKey, privateKey: publicKey }
@@ -74,7 +74,7 @@ describe('given a value that is not such a key', () => {
       /publicKey must be a public key, got a private one/,
     ],
     [
-      'halves of two pairs',
+      'halves of two key pairs',
       async () => ({ ...(await keyPair()), privateKey: (await keyPair(GENERATED.RS256)).privateKey }),
       /pass keys of one pair/,
     ],
@@ -84,27 +84,27 @@ describe('given a value that is not such a key', () => {
       /publicKey must be a CryptoKey of crypto.subtle/,
     ],
     [
-      'an object that has an algorithm alone',
+      'an object with only an algorithm',
       async () => ({ ...(await keyPair()), publicKey: { algorithm: {}, type: 'public' } }),
       /publicKey must be a CryptoKey of crypto.subtle/,
     ],
     [
-      'a pair of ECDSA with P-521',
+      'an ECDSA key pair with P-521',
       () => keyPair({ name: 'ECDSA', namedCurve: 'P-521' }),
       /publicKey is a key of ECDSA P-521: generate/,
     ],
     [
-      'a pair of RSA with SHA-512',
+      'an RSA key pair with SHA-512',
       () => keyPair({ ...GENERATED.PS256, hash: 'SHA-512' }),
       /publicKey is a key of RSA-PSS SHA-512/,
     ],
     [
-      'a sign that is no function',
+      'a sign that is not a function',
       async () => ({ ...(await externalKey()), sign: 'secret-of-nobody' }),
       /sign must be a function, got string/,
     ],
     [
-      'a public JWK that is none',
+      'an invalid public JWK',
       async () => ({ ...(await externalKey()), publicJwk: 'secret-of-nobody' }),
       /publicJwk must be an object, got string/,
     ],
@@ -148,7 +148,7 @@ describe('given a value that is not such a key', () => {
       /publicJwk.e must be 1 to 8 bytes/,
     ],
     [
-      'a public JWK in base64 that is not for URLs',
+      'a public JWK in base64 instead of base64url',
       async () => ({
         ...(await externalKey()),
         publicJwk: { kty: 'EC', crv: 'P-256', x: '+'.repeat(43), y: 'x'.repeat(43) },
@@ -204,9 +204,9 @@ describe('given an external key', () => {
       },
       /returned 7\d bytes, but ES256 takes 64: r and s.*not DER/,
     ],
-    ['gives nothing', async () => async () => undefined, /returned 0 bytes/],
+    ['returns nothing', async () => async () => undefined, /returned 0 bytes/],
     ['gives a text', async () => async () => 'secret-of-nobody', /returned 0 bytes/],
-    ['gives the number of bytes', async () => async () => 64, /returned 0 bytes/],
+    ['returns the number of bytes', async () => async () => 64, /returned 0 bytes/],
     ['rejects', async () => () => Promise.reject(new Error('secret-of-nobody')), /sign failed; no request was sent/],
     [
       'throws',

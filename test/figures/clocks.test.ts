@@ -54,9 +54,9 @@ function startTraffic(variant: 'A' | 'B') {
 const EVENTS: [string, (time: TrueTime) => void][] = [
   ['is set an hour ahead', (time) => time.step(HOUR)],
   ['is set back by an hour', (time) => time.step(-HOUR)],
-  ['goes on for an hour of sleep', (time) => time.sleep(HOUR)],
+  ['advances by an hour during sleep', (time) => time.sleep(HOUR)],
   [
-    'is set an hour ahead in an hour of sleep',
+    'is set an hour ahead during an hour of sleep',
     (time) => {
       time.sleep(HOUR)
       time.step(HOUR)

@@ -50,7 +50,7 @@ describe('given the rule of 0.1, which discards a refresh token in doubt', () =>
 
 const KEPT = [
   ['503, which leaves the refresh token alone', { status: 503, refreshToken: 'kept' }],
-  ['502, after which nobody knows', { status: 502 }],
+  ['502, after which the outcome is unknown', { status: 502 }],
 ] as const
 
 describe.each(KEPT)('given a login in use, and ten minutes of %s', (_, details) => {

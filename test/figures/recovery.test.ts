@@ -7,10 +7,10 @@ import { failureOf, until } from '../axios/support/turns.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 
 const FAULTS: [string, SimulatedFault][] = [
-  ['refused credentials', { status: 400 }],
-  ['a refused address', { status: 404 }],
+  ['rejected credentials', { status: 400 }],
+  ['an unknown address', { status: 404 }],
   ['a throttle', { status: 429 }],
-  ['a throttle that says for how long', { status: 429, headers: { 'Retry-After': '90' } }],
+  ['a throttle with a Retry-After', { status: 429, headers: { 'Retry-After': '90' } }],
   ['an error of the service', { status: 500 }],
   ['a gateway', { status: 503, headers: { 'Retry-After': '3' } }],
   ['a redirect', { status: 302, headers: { Location: '/elsewhere/' } }],
@@ -18,10 +18,10 @@ const FAULTS: [string, SimulatedFault][] = [
   ['a 200 with the page of a portal', { status: 200, body: '<html>Please log in</html>' }],
   ['a connection that breaks before the service has acted', { drop: 'before' }],
   ['a connection that breaks after it has acted', { drop: 'after' }],
-  ['half an answer', { corrupt: 'truncate' }],
-  ['an answer of another type', { corrupt: 'type' }],
-  ['an answer that is no JSON', { corrupt: 'json' }],
-  ['an answer that never comes', { hang: true }],
+  ['half a response', { corrupt: 'truncate' }],
+  ['a response of another type', { corrupt: 'type' }],
+  ['a response that is not JSON', { corrupt: 'json' }],
+  ['a response that never arrives', { hang: true }],
 ]
 /** For Variant B only, because Variant A does not sign its responses. */
 const FORGED: (typeof FAULTS)[number] = ['a wrong signature', { corrupt: 'signature' }]

@@ -52,7 +52,7 @@ describe("given the option body: 'json' (F376)", () => {
     })
   })
 
-  it('when the refresh token is presented, then so are its parameters', async () => {
+  it('when the refresh token is presented, then its parameters are JSON too', async () => {
     const { body, headers } = await sentBy({ body: 'json', grant: 'login' }, 'a+b/c="')
     expect(JSON.parse(body)).toEqual({ grant_type: 'refresh_token', refresh_token: 'a+b/c="' })
     expect(basicOf(headers)).toBe('client-of-nobody:secret-of-nobody')
@@ -192,7 +192,7 @@ describe.each(ADAPTERS)('given a real server, and the %s adapter', (adapter) => 
     expect(elsewhere.seen).toEqual([])
   })
 
-  it('when its response is larger than 64 KiB, then the connection is dropped', async () => {
+  it('when its response is larger than 64 KiB, then it is rejected', async () => {
     const server = await serve((_, reply) => reply.end(JSON.stringify({ ...GRANT, more: 'x'.repeat(70_000) })))
     const source = oauth2({ tokenEndpoint: `${server.origin}/token`, ...client, transport: { adapter } })
     const error = await failureOf(exchanged(source))

@@ -106,8 +106,8 @@ async function renew(world: World): Promise<void> {
 }
 
 const TROUBLE: [what: string, trouble: (front: Front) => unknown, fails: boolean][] = [
-  ['answers 503 once', (front) => front.failNext({ status: 503 }), false],
-  ['answers 429 once', (front) => front.failNext({ status: 429, headers: { 'Retry-After': '7' } }), false],
+  ['responds 503 once', (front) => front.failNext({ status: 503 }), false],
+  ['responds 429 once', (front) => front.failNext({ status: 429, headers: { 'Retry-After': '7' } }), false],
   ['refuses connections for two minutes', (front) => front.goDown(), true],
 ]
 

@@ -959,7 +959,7 @@ describe('given a function that provides credentials', () => {
     expect(scope.isDone()).toBe(false)
   })
 
-  it('when it fails after the response to a refresh, then the outcome is not not-sent', async () => {
+  it('when it fails after the response to a refresh, then the outcome is not `not-sent`', async () => {
     const credentials = () => Promise.reject(new Error('vault sealed'))
     answer('refresh', pairText().replace('{', `{"meta":${signedBy(1)},`))
     const error = await failureOf(openDesk({ credentials }).refresh())
