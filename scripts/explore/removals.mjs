@@ -16,6 +16,9 @@ export const REMOVALS = {
     ['record/record-views.ts', '(state.version > seen.seenVersion ||', '(state.version !== seen.seenVersion ||'],
     ['store/stored-state.ts', 'withSeen(known.state, this.seen, known.reading)', 'known.state'],
   ],
+  // An owner that reads an older record does not write back what it has seen; or the others do not wait for that.
+  R11: [['store/stored-state.ts', 'withSeen(known.state, this.seen, known.reading)', 'known.state']],
+  'R11, the wait': [['record/record-state.ts', 'const waitMs = lossWaitMs(state, request, now)', 'const waitMs = 0']],
   // An owner whose clock jumps treats the lease of another owner as expired.
   'a clock that jumps': [
     ['store/shared-record.ts', 'distrustsClock: this.#distrustsClock(ttlMs)', 'distrustsClock: false'],

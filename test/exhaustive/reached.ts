@@ -27,6 +27,7 @@ export const PLACES: readonly string[] = [
   'R9: a replace from another epoch does nothing',
   'R10: a request is not replayed',
   'R10: a request is replayed',
+  'R11: an owner reads an older record',
   ...['look newer', 'look missing', 'look nothing'],
   ...['an act: its login', 'an act: a later login elsewhere', 'an act: a logout erases its login'],
   ...['a login ends: in-doubt', 'a login ends: logged-out', 'a login ends: lost', 'a login ends: none-yet'],

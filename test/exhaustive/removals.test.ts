@@ -37,6 +37,16 @@ describe('given the protocol without one of its rules', () => {
     ['fence', 'a freeze and a refusal', /^I6: A settles a claim of B/],
     ['version', 'an older record after a loss, and a clock set back', /^progress: a run does not end/],
     ['version and R11', 'an older record, no epoch', /^I4: A has seen 2, and adopts 1/],
+    [
+      'R11',
+      'a login whose last renewal is lost',
+      /^R11: the login of [AB] ends \(lost\), and the service has rejected nothing/,
+    ],
+    [
+      'R11, the wait',
+      'a login whose last renewal is lost',
+      /^R11: B presents again what A presented \(accepted\), 0 ms after the loss was seen/,
+    ],
     ['R1', 'an older record', /^I1: B presents a refresh token again that A presented/],
     [
       'R1, a login that is stored again',

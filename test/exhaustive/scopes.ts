@@ -46,6 +46,16 @@ const LOGINS: readonly Scope[] = [
     ...LOGIN,
   },
   { name: 'a login and another epoch', ...TWO_ENDED, faults: { restart: 1 }, most: 1 },
+  {
+    name: 'a login whose last renewal is lost',
+    owners: [
+      ['login', 'renew', 'due', 'ended'],
+      ['later', 'due', 'ended'],
+    ],
+    faults: { restore: 1 },
+    most: 1,
+    ...LOGIN,
+  },
   { name: 'a login and an older record', ...TWO_ENDED, faults: { restore: 1 }, most: 1 },
   {
     name: 'a login and a machine that sleeps',

@@ -6,6 +6,7 @@ import { Knowledge } from './knowledge.ts'
 import { LoginRules } from './login-rules.ts'
 import { EXCHANGE_MS, MAX_WAIT_MS, type Owner, type Told } from './owner.ts'
 import { reach } from './reached.ts'
+import { RestoreRules } from './restore-rules.ts'
 import { ACCESS_MS, type TokenService } from './token-service.ts'
 import type { Scope } from './scope.ts'
 
@@ -56,6 +57,7 @@ export class Watch {
   /** What logins may and may not do. Undefined: the source can obtain. */
   readonly #login: LoginRules | undefined
   readonly #acts: ActRules | undefined
+  readonly #restore: RestoreRules | undefined
 
   constructor(service: TokenService, time: () => number, scope: Scope) {
     this.#scope = scope
@@ -64,6 +66,7 @@ export class Watch {
     if (scope.grant !== 'login') return
     this.#login = new LoginRules(service, scope, (what) => this.fail('R8', what))
     this.#acts = new ActRules(service, scope, (rule, what) => this.fail(rule, what))
+    this.#restore = new RestoreRules((what) => this.fail('R11', what))
   }
 
   fail(rule: string, what: string): void {
@@ -97,8 +100,14 @@ export class Watch {
     this.#isRestored ||= how === 'restore'
     this.knowledge.isLost()
     this.#login?.isLost()
+    this.#restore?.isLost(how)
     this.#acts?.isLost(how)
     this.#endedRoots.clear()
+  }
+
+  /** The register executes a read of an owner. */
+  reads(owner: Owner): void {
+    this.#restore?.isRead(owner, this.#time())
   }
 
   claims(owner: Owner, seenVersion: number): void {
@@ -158,10 +167,12 @@ export class Watch {
   loginEnded(owner: Owner, told: Told, reason: string | undefined): void {
     if (told.acts === this.#acts?.actsOf(owner)) this.#acts?.isRefused(owner)
     this.#login?.ended(owner, this.#time(), reason)
+    this.#restore?.ended(owner, reason, this.#service.refusedRoots.size > 0)
   }
 
   looked(owner: Owner, seenVersion: number, found: CheckResult | undefined): void {
     reach(`look ${found?.kind ?? 'nothing'}`)
+    this.#restore?.hasStepped(owner)
     if (found?.kind !== 'newer') return
     this.#isNewer(owner, seenVersion, found.tokens)
     this.#believes(owner, found.tokens)
@@ -183,6 +194,7 @@ export class Watch {
 
   answered(owner: Owner, seenVersion: number, answer: LeaseResult): void {
     reach(`claim ${answer.kind}`)
+    this.#restore?.hasStepped(owner)
     if (answer.kind === 'granted') reachGrant(answer)
     if (answer.kind === 'newer') this.#isNewer(owner, seenVersion, answer.tokens)
     if (answer.kind === 'newer') this.offered(owner, answer.tokens)
@@ -208,6 +220,7 @@ export class Watch {
     const now = this.#time()
     const spent = earlier.find(({ ending }) => ending !== 'throttled' && (ending !== 'failed' || graceMs > 0))
     const isAllowed = spent ? grant !== undefined && grant.askedAt - spent.at < graceMs : failures < 3
+    this.#restore?.presents(owner, earlier.at(-1), now)
     if (this.#login) this.#login.presents(owner, earlier, now, this.isStepped)
     else if (!isAllowed)
       this.fail(
@@ -328,6 +341,7 @@ export class Watch {
       this.#clearedFence,
       this.#login?.key,
       this.#acts?.key,
+      this.#restore?.key,
     ].join(' ')
   }
 

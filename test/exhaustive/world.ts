@@ -527,6 +527,7 @@ export class World {
   }
 
   #read(owner: Owner): Reply {
+    this.watch.reads(owner)
     this.watch.knowledge.learns(owner.name, this.#register.state)
     const reading = this.#register.read(this.#now)
     const { pair, epoch } = this.#register.state ?? {}
