@@ -113,14 +113,14 @@ export const REMOVALS = {
   'a logout of one login': [
     [
       'record/acts.ts',
-      'if (state.pair && isOfOther(state, seen)) return',
-      'if (state.pair && seen.login === -1) return',
+      'if (pair && (isLater || isOfOther(state, seen))) return',
+      'if (pair && seen.login === -1) return',
     ],
   ],
   'a claim to log out': [
     [
       'record/record-state.ts',
-      'if (pair && isOfOther(state, request)) return',
+      'if (pair && (isLater || isOfOther(state, request))) return',
       'if (pair && request.login === -1) return',
     ],
   ],

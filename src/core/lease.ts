@@ -1,5 +1,5 @@
 import type { LoginReason, TokenErrorCode } from './errors.ts'
-import type { KnownLogin, StoredTokens } from './stored-tokens.ts'
+import type { Ending, KnownLogin, StoredTokens } from './stored-tokens.ts'
 
 /** The terms on which an owner acquires a lease. With `login`, the lease neither presents nor changes the tokens of another login. */
 export interface LeaseTerms extends Pick<KnownLogin, 'login'> {
@@ -19,7 +19,7 @@ export interface LeaseTerms extends Pick<KnownLogin, 'login'> {
 }
 
 /** The terms on which an owner acquires the lease for a logout. */
-export interface EndTerms extends KnownLogin {
+export interface EndTerms extends Ending {
   readonly others?: Others
 }
 

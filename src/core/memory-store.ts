@@ -14,7 +14,14 @@ import {
   type Report,
   RESERVE_MS,
 } from './lease.ts'
-import { type AdoptedTokens, isOfOther, type KnownLogin, type NewTokens, type StoredTokens } from './stored-tokens.ts'
+import {
+  type ActCall,
+  type AdoptedTokens,
+  type Ending,
+  isOfOther,
+  type NewTokens,
+  type StoredTokens,
+} from './stored-tokens.ts'
 import type { OpenableStore, TokenRecord, TokenStore } from './token-store.ts'
 
 /**
@@ -62,6 +69,8 @@ class SharedMemory extends MemoryRecord {
   #known: readonly string[] = []
   /** The refresh tokens of logins that ended or were replaced. */
   #past: readonly string[] = []
+  /** When `adopt` was called for the last login, monotonic ms. */
+  #adoptedAt = -Infinity
 
   constructor(clock: Clock) {
     super(clock)
@@ -87,9 +96,9 @@ class SharedMemory extends MemoryRecord {
     return { ...this.granted(terms), failures: this.#cooling?.failures ?? 0 }
   }
 
-  override acquireForLogout(owner = '', _seen?: number, ttlMs = 0, ends: KnownLogin = {}): Promise<LeaseResult> {
+  override acquireForLogout(owner = '', _seen?: number, ttlMs = 0, ends: Ending = {}): Promise<LeaseResult> {
     const { stored } = this
-    if (stored && isOfOther(this.login, ends)) return Promise.resolve({ kind: 'newer', tokens: stored })
+    if (stored && this.#keeps(ends)) return Promise.resolve({ kind: 'newer', tokens: stored })
     // A logout does not wait while another owner pauses between two exchanges.
     const busy = this.lease?.settled ? undefined : this.#busy(owner)
     return Promise.resolve(busy ?? this.#grant(owner, ttlMs))
@@ -144,24 +153,36 @@ class SharedMemory extends MemoryRecord {
     return stored
   }
 
-  override adopt(seenVersion: number, tokens: NewTokens): Promise<AdoptedTokens> {
+  override adopt(seenVersion: number, tokens: NewTokens, login?: ActCall): Promise<AdoptedTokens> {
     const { refreshToken = '', subject } = tokens
     const isCurrent = this.#known.includes(refreshToken)
     const { subject: before = subject } = this.stored ?? {}
     const isOtherUser = subject !== undefined && subject !== before
     if (isCurrent ? !isOtherUser : this.#past.includes(refreshToken))
       return Promise.resolve(this.#recognized(tokens, isCurrent))
+    if (this.#isSuperseded(login)) return Promise.resolve(this.#recognized(tokens, false))
     const stored = super.adopt(seenVersion, tokens)
+    this.#adoptedAt = login?.at ?? this.#adoptedAt
     this.#end()
     this.#note(tokens.refreshToken)
     return stored
   }
 
-  override clear(_seenVersion?: number, ends: KnownLogin = {}): Promise<StoredTokens | undefined> {
+  override clear(_seenVersion?: number, ends: Ending = {}): Promise<StoredTokens | undefined> {
     const { stored } = this
-    if (stored && isOfOther(this.login, ends)) return Promise.resolve(stored)
+    if (stored && this.#keeps(ends)) return Promise.resolve(stored)
     this.#end()
     return super.clear()
+  }
+
+  /** Whether an act keeps the stored login. */
+  #keeps(ends: Ending): boolean {
+    return isOfOther(this.login, ends) || this.#isSuperseded(ends.call)
+  }
+
+  /** Whether another login began after this call. */
+  #isSuperseded(call: ActCall | undefined): boolean {
+    return call !== undefined && this.#adoptedAt > call.at
   }
 
   #recognized(tokens: NewTokens, isCurrent: boolean): AdoptedTokens {

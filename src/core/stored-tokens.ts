@@ -49,6 +49,20 @@ export interface KnownLogin {
   readonly loginId?: string | undefined
 }
 
+/** The call of an act. A login that another owner begins after it stays, whenever the act reaches the record. */
+export interface ActCall {
+  /** Monotonic ms. */
+  readonly at: number
+  /** The highest version that the owner had seen. */
+  readonly seenVersion: number
+}
+
+/** The login that an act ends. */
+export interface Ending extends KnownLogin {
+  /** Undefined: the act ends later logins, too. */
+  readonly call?: ActCall | undefined
+}
+
 /**
  * Whether the record has a different login than the owner. If the record was lost and a clock was set back, the number and version of a later login
  * may be lower than those that the owner has seen.

@@ -13,7 +13,7 @@ import type {
 } from './lease.ts'
 import type { LoginReason, TokenError } from './errors.ts'
 import type { Pauses } from './pauses.ts'
-import type { StoredTokens, NewTokens, KnownLogin, AdoptedTokens } from './stored-tokens.ts'
+import type { ActCall, AdoptedTokens, Ending, NewTokens, StoredTokens } from './stored-tokens.ts'
 import type { TokenSource } from './token-source.ts'
 
 /** A store of tokens. Opaque: created by `memoryStore`, `sharedStore`, and the stores built on it. */
@@ -127,9 +127,10 @@ export interface TokenRecord {
    * Clears the record and stores tokens from elsewhere. Changes nothing if the record recognizes their login by the refresh token.
    *
    * @param tokens Remaining lifetimes as of now.
-   * @param isLogin Whether the tokens come from a login. If a shared store cannot write them, it then rejects instead of keeping them in this process.
+   * @param login The call of `adopt`, if the tokens come from a login. The record keeps a login that another owner has begun since. A shared store that
+   * cannot write the tokens rejects, instead of keeping them in this process.
    */
-  adopt(seenVersion: number, tokens: NewTokens, isLogin?: boolean): Promise<AdoptedTokens>
+  adopt(seenVersion: number, tokens: NewTokens, login?: ActCall): Promise<AdoptedTokens>
   /**
    * Deletes tokens, leases and cool-downs. Earlier leases can no longer store tokens. Versions keep growing.
    *
@@ -137,7 +138,7 @@ export interface TokenRecord {
    * @param ends The login that this owner ends. The record of another login is kept. Undefined: ends any login.
    * @returns The tokens of another login that was kept.
    */
-  clear(seenVersion: number, ends?: KnownLogin): Promise<StoredTokens | undefined>
+  clear(seenVersion: number, ends?: Ending): Promise<StoredTokens | undefined>
   /**
    * Checks the state of a login without a lease. Changes nothing.
    *

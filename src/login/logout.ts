@@ -1,11 +1,11 @@
 import type { Account } from '../core/account.ts'
 import type { LeaseResult } from '../core/lease.ts'
-import { areSame, type KnownLogin, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
+import { areSame, type Ending, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
 import { pauseForOther, POLL_MS } from '../core/other-owners.ts'
 import { Pauses } from '../core/pauses.ts'
 
 /** What an act ends in its manager: the login at the time of the call. */
-export interface EndedHere extends KnownLogin {
+export interface EndedHere extends Ending {
   /** The tokens that the manager held. */
   readonly held: StoredTokens | undefined
 }
@@ -41,19 +41,19 @@ export async function endInRecord(account: Account, ended: EndedHere): Promise<E
 /** Clears the record, unless it has another login than the manager had. @returns the tokens of that login */
 export async function clearRecord(
   { settings: { record }, seenVersion }: Account,
-  { held, login, loginId }: EndedHere,
+  { held, login, loginId, call }: EndedHere,
 ): Promise<StoredTokens | undefined> {
-  const other = await record.clear(seenVersion, { login, loginId })
+  const other = await record.clear(seenVersion, { login, loginId, call })
   // Another manager adopted the same tokens. They are revoked, so its login ends as well.
   return other && held && areSame(held, other) ? record.clear(other.version, { login: other.login }) : other
 }
 
 /** Waits while another owner has an exchange in flight, at most until its lease expires. */
-async function acquireForLogout(account: Account, { login, loginId }: EndedHere): Promise<LeaseResult> {
+async function acquireForLogout(account: Account, { login, loginId, call }: EndedHere): Promise<LeaseResult> {
   const { record, owner, exchangeTimeoutMs, clock } = account.settings
   const pauses = new Pauses({ clock, holdsProcess: true })
   for (;;) {
-    const lease = await record.acquireForLogout(owner, account.seenVersion, exchangeTimeoutMs, { login, loginId })
+    const lease = await record.acquireForLogout(owner, account.seenVersion, exchangeTimeoutMs, { login, loginId, call })
     if (lease.kind !== 'busy') return lease
     await pauseForOther(pauses, record, Math.min(lease.remainingMs, POLL_MS))
   }

@@ -11,7 +11,7 @@ import { revoke, revokeAll } from './revocation.ts'
 import { readAdopted } from '../core/grant.ts'
 import { resetSource } from '../core/source-acts.ts'
 import { type AdoptedGrant, offers, type TokenGrant } from '../core/token-source.ts'
-import type { AdoptedTokens, NewTokens, StoredTokens } from '../core/stored-tokens.ts'
+import type { ActCall, AdoptedTokens, NewTokens, StoredTokens } from '../core/stored-tokens.ts'
 
 /** A login that begins. */
 interface LoginStart {
@@ -110,10 +110,11 @@ export class UserLogins implements Logins {
     if (!isNews || !stored || grant.refreshToken !== stored.refreshToken) return acts.after(() => Promise.resolve())
     const { accessToken, accessLifetimeMs, accessRemainingMs } = newTokens(grant, account)
     const tokens = { ...stored, accessToken, accessLifetimeMs, accessRemainingMs }
+    const call = callNow(account)
     this.#host.forget()
     this.#host.use(tokens)
     return acts.begin(async (isLast) =>
-      login.noteStored(await settings.record.adopt(account.seenVersion, tokens, true), isLast()),
+      login.noteStored(await settings.record.adopt(account.seenVersion, tokens, call), isLast()),
     )
   }
 
@@ -128,7 +129,7 @@ export class UserLogins implements Logins {
     const tokens = { ...newTokens(grant, account, tokenClock.now() - beganAt, subject), loginId }
     let known: AdoptedTokens['known']
     try {
-      const stored = await record.adopt(account.seenVersion, tokens, true)
+      const stored = await record.adopt(account.seenVersion, tokens, before.call)
       known = stored.known
       if (known) {
         this.#join(stored, isLast)
@@ -177,7 +178,7 @@ export class UserLogins implements Logins {
     const { login, current, lateTokens } = account
     const wasPending = login.pendingLogins.takesEffect(order)
     account.lateTokens = []
-    return { held: current?.stored, ...login.known, lateTokens, user: login.user, wasPending }
+    return { held: current?.stored, ...login.known, call: callNow(account), lateTokens, user: login.user, wasPending }
   }
 
   /** Ends the login in this manager, synchronously. */
@@ -284,6 +285,10 @@ export class UserLogins implements Logins {
     this.#account.current = undefined
     this.#host.room.dismiss(loginRequired(reason), Infinity, this.#account.login.generations.first)
   }
+}
+
+function callNow({ settings: { clock }, seenVersion }: LoginAccount): ActCall {
+  return { at: clock.monotonicNow(), seenVersion }
 }
 
 /** Whether a login of another user replaces this one, so its tokens are revoked. */

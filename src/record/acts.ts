@@ -1,16 +1,27 @@
 import { isOfOther, type AdoptedTokens, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
-import { joined, pastAfter } from './known-logins.ts'
+import { joined, outdated, pastAfter } from './known-logins.ts'
 import type { Change, Reading, RecordState } from './record-shape.ts'
 import { bare, EMPTY, settled } from './record-state.ts'
-import { type Seen, tokensIn } from './record-views.ts'
+import { endsEarlier, isSuperseded, type PastAct, type Seen, tokensIn } from './record-views.ts'
 
 /** The number of ended logins whose ids the record keeps. */
 const MOST_ENDED = 8
 
-/** Clears tokens, lease and cool-down, unless they belong to another login. Earlier leases can no longer store tokens. */
-export function clear(stored: RecordState | undefined, seen: Seen, reading: Reading): Change<StoredTokens | undefined> {
+/**
+ * Clears tokens, lease and cool-down, unless they belong to another login. Earlier leases can no longer store tokens.
+ *
+ * @param act Undefined: later logins are cleared, too.
+ */
+export function clear(
+  stored: RecordState | undefined,
+  seen: Seen,
+  reading: Reading,
+  act?: PastAct,
+): Change<StoredTokens | undefined> {
   const state = stored ?? EMPTY
-  if (state.pair && isOfOther(state, seen)) return { result: tokensIn(state, state.pair, reading.now) }
+  const { pair } = state
+  const isLater = act && stored && endsEarlier(stored, seen, act, reading.now)
+  if (pair && (isLater || isOfOther(state, seen))) return { result: tokensIn(state, pair, reading.now) }
   return { state: cleared(stored, seen.seenVersion, reading), result: undefined }
 }
 
@@ -45,6 +56,7 @@ function cleared(stored: RecordState | undefined, seenVersion: number, { now, ep
  *
  * @param first The first attempt to store these tokens: the epoch of the register, and the instant of the login by its clock. A later attempt does not make
  * the login later.
+ * @param act Undefined: the tokens replace a later login, too.
  */
 export function adopt(
   stored: RecordState | undefined,
@@ -52,9 +64,11 @@ export function adopt(
   tokens: NewTokens,
   reading: Reading,
   { epoch, now }: Reading = reading,
+  act?: PastAct,
 ): Change<AdoptedTokens> {
   const known = joined(stored, bare(tokens), reading)
   if (known) return known
+  if (stored && act && isSuperseded(stored, act, now, reading.now)) return outdated(stored, tokens, reading)
   const empty = cleared(stored, seenVersion, bare({ ...reading, now }))
   // After lost writes, versions start over. An owner that has seen a higher version would drop these tokens as an older copy, and a login cannot be repeated.
   const version = Math.max(empty.version, Math.floor(reading.now / 1_000))

@@ -27,18 +27,25 @@ export function pastAfter({ began, pair, spent = [], past = [] }: RecordState): 
 export function joined(
   stored: RecordState | undefined,
   tokens: NewTokens,
-  { now }: Reading,
+  reading: Reading,
 ): Change<AdoptedTokens> | undefined {
+  const { now } = reading
   const { fingerprint } = tokens
   if (!stored || fingerprint === undefined) return undefined
   const { pair, began, spent = [], past = [] } = stored
   const isThis = [began, pair?.fingerprint, ...spent].includes(fingerprint)
   if (!isThis && !past.includes(fingerprint)) return undefined
-  if (!pair) return { result: { ...tokens, version: stored.version, known: 'ended' } }
-  if (!isThis) return { result: { ...tokensIn(stored, pair, now), known: 'replaced' } }
+  if (!pair || !isThis) return outdated(stored, tokens, reading)
   const state = pair.fingerprint === fingerprint ? withAccess(stored, pair, tokens, now) : undefined
   const current = state?.pair ?? pair
   return { state, result: { ...tokensIn(state ?? stored, current, now), known: 'same' } }
+}
+
+/** The login of these tokens has ended, or a later one has replaced it. */
+export function outdated(stored: RecordState, tokens: NewTokens, { now }: Reading): Change<AdoptedTokens> {
+  const { pair, version } = stored
+  if (!pair) return { result: { ...tokens, version, known: 'ended' } }
+  return { result: { ...tokensIn(stored, pair, now), known: 'replaced' } }
 }
 
 /** A refresh token that is not rotated yields several access tokens. */

@@ -83,6 +83,8 @@ export interface Reading {
   readonly epoch?: string | undefined
   /** When the epoch began, if the register knows; otherwise when this process first saw it. */
   readonly epochAt?: number | undefined
+  /** When this process asked for it, monotonic ms. */
+  readonly askedAt?: number
 }
 
 /** The result of a command. Without `state` the record stays as it is. */

@@ -17,7 +17,16 @@ import type { Change, StoredLease, Pair, Reading, RecordState, StoredCoolDown } 
 import { ownersAfter } from './fleet.ts'
 import { spentAfter } from './known-logins.ts'
 import { inEpoch, lossWaitMs } from './lost-writes.ts'
-import { coolDownIn, isNewer, leftOf, type Seen, tokensIn, whyMissing } from './record-views.ts'
+import {
+  coolDownIn,
+  endsEarlier,
+  isNewer,
+  leftOf,
+  type PastAct,
+  type Seen,
+  tokensIn,
+  whyMissing,
+} from './record-views.ts'
 
 /** All members are its own, so a polluted `Object.prototype` adds nothing to a record (F365). */
 export const EMPTY: RecordState = {
@@ -72,13 +81,16 @@ function lossIn(state: RecordState, request: LeaseTerms, now: number) {
  */
 export function acquireForLogout(
   stored: RecordState | undefined,
-  request: Applicant & EndTerms,
+  request: Applicant & Omit<EndTerms, 'call'>,
   reading: Reading,
+  act?: PastAct,
 ): Change<LeaseResult> {
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
   const { pair } = state
-  if (pair && isOfOther(state, request)) return { result: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
+  const isLater = act && endsEarlier(state, request, act, now)
+  if (pair && (isLater || isOfOther(state, request)))
+    return { result: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
   // A logout does not wait for a pause between two exchanges.
   const busy = state.claim?.settled ? undefined : busyIn(state, request, now)
   return busy ? { result: busy } : granted(state, request, now)

@@ -13,6 +13,34 @@ export interface Seen extends KnownLogin {
   readonly seenVersion: number
 }
 
+/** An act of an owner: `adopt`, `logout` or `reset`. */
+export interface PastAct {
+  /** How long ago it was called, by the monotonic clock of the owner. */
+  readonly sinceMs: number
+  /** What the owner had seen before it. */
+  readonly seenVersion: number
+  readonly isLogin: boolean
+}
+
+/**
+ * Whether the record has a login from after `at`. Versions that the owner had seen before its act are earlier, whatever the clocks say. An instant in the
+ * future decides nothing: the clock of the register was set back.
+ */
+export function isSuperseded(
+  { version, adoptedAt = 0 }: RecordState,
+  { seenVersion }: Pick<PastAct, 'seenVersion'>,
+  at: number,
+  now: number,
+): boolean {
+  return version > seenVersion && adoptedAt > at && adoptedAt <= now + CLOCK_SLACK_MS
+}
+
+/** Whether an act ends an earlier login than that of the record, which began after the call of the act. It may be of the same user. */
+export function endsEarlier(state: RecordState, { loginId }: KnownLogin, act: PastAct, now: number): boolean {
+  const isThis = loginId !== undefined && state.loginId === loginId
+  return !isThis && isSuperseded(state, act, now - act.sinceMs, now)
+}
+
 /** Whether the record holds tokens that an owner has not seen. */
 export function isNewer(state: RecordState, seen: Seen): boolean {
   return state.pair !== undefined && (state.version > seen.seenVersion || isOfOther(state, seen))

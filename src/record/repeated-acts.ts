@@ -2,23 +2,7 @@ import type { AdoptedTokens, KnownLogin, NewTokens, StoredTokens } from '../core
 import { adopt, clear } from './acts.ts'
 import type { Change, Reading, RecordState } from './record-shape.ts'
 import { EMPTY } from './record-state.ts'
-import { CLOCK_SLACK_MS, tokensIn } from './record-views.ts'
-
-/** A login or logout whose step had no response: how long ago it was, and what its owner had seen before it. */
-export interface PastAct {
-  /** By the monotonic clock of the owner. */
-  readonly sinceMs: number
-  readonly seenVersion: number
-  readonly isLogin: boolean
-}
-
-/**
- * Whether the record has a login from after `at`. Versions that the owner had seen before its act are earlier, whatever the clocks say. An instant in the
- * future decides nothing: the clock of the register was set back.
- */
-function isOvertaken({ version, adoptedAt = 0 }: RecordState, act: PastAct, at: number, now: number): boolean {
-  return version > act.seenVersion && adoptedAt > at && adoptedAt <= now + CLOCK_SLACK_MS
-}
+import { endsEarlier, isSuperseded, type PastAct, tokensIn } from './record-views.ts'
 
 /**
  * Stores a login again, because the first step had no response. What other owners did since then stays: a later login, or the end of this one. The end of any
@@ -40,7 +24,7 @@ export function adoptAgain(
   if (!stored || !pair || loginId !== tokens.loginId) {
     // Of two logins in one millisecond, the stored one stays.
     const at = Math.floor(login.now) - 1
-    const isOver = ended.includes(tokens.loginId ?? '') || (stored && isOvertaken(stored, login, at, reading.now))
+    const isOver = ended.includes(tokens.loginId ?? '') || (stored && isSuperseded(stored, login, at, reading.now))
     return isOver ? { result: undefined } : again()
   }
   if (pair.accessToken === tokens.accessToken) return { result: tokensIn(stored, pair, reading.now) }
@@ -69,8 +53,7 @@ export function clearAgain(
   act: PastAct,
 ): Change<StoredTokens | undefined> {
   const now = reading.now - act.sinceMs
-  const isThis = seen.loginId !== undefined && stored?.loginId === seen.loginId
-  if (stored && !isThis && isOvertaken(stored, act, now, reading.now)) return { result: undefined }
+  if (stored && endsEarlier(stored, seen, act, reading.now)) return { result: undefined }
   if (stored && isCleared(stored, act, Math.floor(now))) return { result: undefined }
   if (!act.isLogin) return clear(stored, seen, { ...reading, now })
   const { result, state } = clear(stored, { seenVersion: seen.seenVersion }, { ...reading, now })

@@ -1,10 +1,16 @@
 import type { Clock } from '../core/clock.ts'
-import type { PastAct } from '../record/repeated-acts.ts'
 import type { LeaseResult, Lease } from '../core/lease.ts'
-import { type AdoptedTokens, aged, type KnownLogin, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
+import {
+  type ActCall,
+  type AdoptedTokens,
+  aged,
+  type Ending,
+  type NewTokens,
+  type StoredTokens,
+} from '../core/stored-tokens.ts'
 import type { StoreReports, TokenRecord } from '../core/token-store.ts'
 import { PrivateRecord } from './private-record.ts'
-import { SharedRecord } from './shared-record.ts'
+import { type ActAt, SharedRecord } from './shared-record.ts'
 import type { SharedSettings } from './stored-state.ts'
 import { UnreportedExchanges } from './unreported-exchanges.ts'
 
@@ -13,7 +19,7 @@ interface PendingStep {
   readonly what: 'renewal' | 'login' | 'logout'
   readonly repeat: (seenVersion: number) => Promise<StoredTokens | undefined>
   /** When the login was, if the store may not have it. Kept for its logout. */
-  readonly begun?: (() => PastAct) | undefined
+  readonly begun?: ActAt | undefined
 }
 
 /**
@@ -67,34 +73,34 @@ export class RepeatingRecord extends SharedRecord {
     return this.#untilAnswered(pendingStep, step())
   }
 
-  override adopt(seenVersion: number, tokens: NewTokens): Promise<AdoptedTokens> {
-    const begun = this.actNow(seenVersion, true)
+  adopt(seenVersion: number, tokens: NewTokens, call?: ActCall): Promise<AdoptedTokens> {
+    const begun = this.actNow(call ?? this.callNow(seenVersion), call !== undefined)
     const ageMs = this.stopwatch()
     const repeat = async (version: number) => {
       // This owner may have renewed them without the record.
       const { kept } = this.alone
-      return kept && super.adopt(version, kept, begun, true)
+      return kept && this.adoptAs(begun, version, kept, true)
     }
     void this.alone.adopt(this.alone.version, tokens)
     const first = () => {
       // By now, earlier steps of this owner have reached the store, or never will.
       begun()
-      return super.adopt(seenVersion, aged(tokens, ageMs()), begun)
+      return this.adoptAs(begun, seenVersion, aged(tokens, ageMs()))
     }
     return this.#act({ what: 'login', repeat, begun }, first)
   }
 
   /** The logout of a login that the store may not have also ends what that login would have replaced. */
-  override clear(seenVersion: number, ends: KnownLogin = {}): Promise<StoredTokens | undefined> {
+  override clear(seenVersion: number, ends: Ending = {}): Promise<StoredTokens | undefined> {
     void this.alone.clear()
+    const { call } = ends
+    const { begun } = this.#pendingStep ?? {}
+    const act = this.actNow(call ?? this.callNow(seenVersion))
+    const first = () => super.clear(seenVersion, ends, call && act)
     // Not repeated: the repetition could end a later login.
-    if ((ends.login ?? ends.loginId) === undefined) return this.#act(undefined, () => super.clear(seenVersion))
-    const pendingStep = this.#pendingStep
-    const begun = pendingStep?.begun
-    const act = begun ?? this.actNow(seenVersion)
-    const repeat = (version: number) => super.clear(version, ends, act())
-    const first = () => (begun ? repeat(seenVersion) : super.clear(seenVersion, ends))
-    return this.#act({ what: 'logout', repeat, begun }, first)
+    if ((ends.login ?? ends.loginId) === undefined) return this.#act(undefined, first)
+    const repeat = (version: number) => super.clear(version, ends, begun ?? act, true)
+    return this.#act({ what: 'logout', repeat, begun }, begun ? () => repeat(seenVersion) : first)
   }
 
   /** Repeats the pending step first: a login or logout that the store does not have yet must not look like the end, or the return, of a login. */

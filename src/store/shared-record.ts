@@ -2,12 +2,21 @@ import type { Clock } from '../core/clock.ts'
 import { fingerprintOf } from '../core/digest.ts'
 import { hasJumped, TokenClock } from '../core/token-clock.ts'
 import type { LeaseResult, EndTerms, Lease, Others, ReleaseResult } from '../core/lease.ts'
-import { aged, type AdoptedTokens, type KnownLogin, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
+import {
+  type ActCall,
+  aged,
+  type AdoptedTokens,
+  type Ending,
+  type NewTokens,
+  type StoredTokens,
+} from '../core/stored-tokens.ts'
 import type { StoreReports, TokenRecord } from '../core/token-store.ts'
 import { adopt, clear } from '../record/acts.ts'
 import { countsItself, turnsMs, withOwner } from '../record/fleet.ts'
 import { accept, bare, acquire, acquireForLogout, check, overlap, release } from '../record/record-state.ts'
-import { adoptAgain, clearAgain, type PastAct } from '../record/repeated-acts.ts'
+import type { Reading } from '../record/record-shape.ts'
+import type { PastAct } from '../record/record-views.ts'
+import { adoptAgain, clearAgain } from '../record/repeated-acts.ts'
 import type { Changes } from './changes.ts'
 import { type How, type SharedSettings, type Step, StoredState } from './stored-state.ts'
 
@@ -18,6 +27,9 @@ interface Adopted {
   /** The epoch of the first attempt to store these tokens, which may have been executed. */
   readonly epoch: string | undefined
 }
+
+/** An act, as of a reading of the register. Measured when the reading was requested, so that a slow response makes the act no older. */
+export type ActAt = (reading?: Pick<Reading, 'askedAt'>) => PastAct
 
 /** Factor on `commandTimeoutMs` for a step during which no caller is served, or which cannot be repeated. */
 const PATIENCE = 4
@@ -70,8 +82,10 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     ...[owner, seenVersion, ttlMs, ends]: Parameters<TokenRecord['acquireForLogout']>
   ): Promise<LeaseResult> {
     const patience = seenVersion === 0 ? PATIENCE : 1
-    const request = () => bare({ ...ends, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, ends) })
-    return this.#acquired((state, reading) => acquireForLogout(state, request(), reading), {
+    const { call, ...terms } = ends
+    const act = call && this.actNow(call)
+    const request = () => bare({ ...terms, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, ends) })
+    return this.#acquired((state, reading) => acquireForLogout(state, request(), reading, act?.(reading)), {
       patience,
       replacesAny: true,
     })
@@ -111,27 +125,22 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   }
 
   /**
-   * @param act When the login began, and what this owner had seen before.
+   * @param act When the login began, and what this owner had seen before. If it is no login, the tokens replace any login.
    * @param isAgain Whether this repeats a step without a response. Then a later login stays.
    */
-  async adopt(
-    seenVersion: number,
-    tokens: NewTokens,
-    act = this.actNow(seenVersion, true),
-    isAgain = false,
-  ): Promise<AdoptedTokens> {
+  protected async adoptAs(act: ActAt, seenVersion: number, tokens: NewTokens, isAgain = false): Promise<AdoptedTokens> {
     const sentMs = this.stopwatch()
     const { loginId, accessToken } = tokens
     const isSame = isAgain && this.#adopted?.loginId === loginId && this.#adopted?.accessToken === accessToken
     const firstEpoch = isSame ? this.#adopted?.epoch : undefined
     const fingerprinted = await withFingerprint(tokens)
     const step: Step<AdoptedTokens | undefined> = (state, reading) => {
-      const { epoch = reading.epoch, ...login } = { ...act(), epoch: firstEpoch }
+      const { epoch = reading.epoch, ...login } = { ...act(reading), epoch: firstEpoch }
       const brought = aged(fingerprinted, sentMs())
       const first = { now: reading.now - login.sinceMs, epoch }
       const change = isAgain
         ? adoptAgain(state, seenVersion, brought, reading, { ...login, ...first })
-        : adopt(state, seenVersion, brought, reading, first)
+        : adopt(state, seenVersion, brought, reading, first, login.isLogin ? login : undefined)
       if (change.state) this.#adopted = { loginId, accessToken, epoch }
       return change
     }
@@ -143,11 +152,11 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     )
   }
 
-  /** @param past Set if this repeats a step without a response. */
-  clear(seenVersion: number, ends?: KnownLogin, past?: PastAct) {
-    const seen = { ...ends, seenVersion }
+  /** @param act Undefined: later logins end, too. @param isAgain Whether this repeats a step without a response. */
+  clear(seenVersion: number, ends?: Ending, act?: ActAt, isAgain = false) {
+    const seen = { login: ends?.login, loginId: ends?.loginId, seenVersion }
     const step: Step<StoredTokens | undefined> = (state, reading) =>
-      past ? clearAgain(state, seen, reading, past) : clear(state, seen, reading)
+      act && isAgain ? clearAgain(state, seen, reading, act(reading)) : clear(state, seen, reading, act?.(reading))
     return this.#stored.change(step, { patience: PATIENCE, replacesAny: true })
   }
 
@@ -160,14 +169,18 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     return this.#stored.change(overlap, { isOfLease: false })
   }
 
-  /** @returns A function for the age of this moment, and what this owner had seen or written when it was first called, for example by a logout. */
-  protected actNow(version: number, isLogin = false): () => PastAct {
-    const startedAt = this.#clock.monotonicNow()
+  /** @returns A function for the age of an act, and what this owner had seen at its call, or has written before the function was first called, alone. */
+  protected actNow({ at, seenVersion }: ActCall, isLogin = false): ActAt {
     let seen: number | undefined
-    return () => {
-      seen ??= Math.max(version, this.#stored.known?.state?.version ?? 0)
-      return { sinceMs: this.#clock.monotonicNow() - startedAt, seenVersion: seen, isLogin }
+    return ({ askedAt = this.#clock.monotonicNow() } = {}) => {
+      const { foreignAt, known } = this.#stored
+      seen ??= Math.max(seenVersion, foreignAt < at ? (known?.state?.version ?? 0) : 0)
+      return { sinceMs: askedAt - at, seenVersion: seen, isLogin }
     }
+  }
+
+  protected callNow(seenVersion: number): ActCall {
+    return { at: this.#clock.monotonicNow(), seenVersion }
   }
 
   /** @returns stop */

@@ -26,7 +26,9 @@ export interface SharedSettings {
 }
 
 /** The content of the register. */
-export interface StoredReading extends RegisterReading, Stored {}
+export interface StoredReading extends RegisterReading, Stored {
+  readonly askedAt: number
+}
 
 /** The content of the register when it was last read or written. */
 interface Known {
@@ -74,6 +76,8 @@ export class StoredState {
   readonly key: Promise<string>
   /** What the last step of this owner, except `overlap`, has written. The owner completes a lease from it, without reading again. */
   known: Known | undefined
+  /** When this owner last read what another owner had written, monotonic ms. */
+  foreignAt = -Infinity
   /** Only a user can obtain, so a record that cannot be read may hold a login. */
   isOfLogin = false
   #isEpochUnknown = false
@@ -119,16 +123,20 @@ export class StoredState {
   async #read(key: string, { patience, replacesAny = false }: How<never>): Promise<Known> {
     const { register, keyRing, steps, reads } = this.#settings
     const stored = await reads.run(`${key} ${patience}`, async () => {
+      const askedAt = this.#clock.monotonicNow()
       const reading = await steps.run(() => register.read(key), this.#limit(patience))
-      return { ...reading, ...(reading.value !== undefined && (await storedIn(reading.value, key, keyRing))) }
+      return { ...reading, askedAt, ...(reading.value !== undefined && (await storedIn(reading.value, key, keyRing))) }
     })
     if (stored.flaw !== undefined && this.isOfLogin && !replacesAny) throw new ForeignRecord(stored.flaw)
     this.#report(stored)
     // To the rules, an epoch that may not be read is absent.
     const epoch = stored.epoch ?? undefined
-    const reading = { now: stored.now, epoch, epochAt: stored.epochAt ?? this.#seenAt(epoch, stored.now) }
+    const { now, askedAt } = stored
+    const reading = { now, askedAt, epoch, epochAt: stored.epochAt ?? this.#seenAt(epoch, now) }
     this.#see(stored.state)
-    return { text: stored.value, state: stored.state, reading, at: this.#clock.monotonicNow() }
+    const at = this.#clock.monotonicNow()
+    if (stored.value !== this.known?.text) this.foreignAt = at
+    return { text: stored.value, state: stored.state, reading, at }
   }
 
   #seenAt(epoch: string | undefined, now: number): number | undefined {

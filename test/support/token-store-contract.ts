@@ -23,6 +23,7 @@ const COOL_DOWN = {
 } as const
 const NEXT = { ...PAIR, accessToken: 'access-2', refreshToken: 'refresh-2' }
 const TTL_MS = 15_000
+const CALL = { at: 0, seenVersion: 0 }
 
 function worldOf(create: (clock: ManualClock) => TokenStore) {
   const open = () => {
@@ -191,10 +192,10 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
 
     it('when a login is adopted again with its first refresh token, or with one that it has spent, then nothing changes (F348)', async () => {
       const { record } = open()
-      await record.adopt(0, PAIR, true)
+      await record.adopt(0, PAIR, CALL)
       const stored = await record.accept(await granted(record), NEXT)
       for (const refreshToken of ['refresh-1', 'refresh-2'])
-        expect(await record.adopt(stored.version, { ...PAIR, refreshToken }, true)).toEqual({
+        expect(await record.adopt(stored.version, { ...PAIR, refreshToken }, CALL)).toEqual({
           ...stored,
           known: 'same',
         })
@@ -203,17 +204,17 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
 
     it('when a refresh token of a replaced login is adopted, then the later login stays (F348)', async () => {
       const { record } = open()
-      const first = await record.adopt(0, PAIR, true)
-      const later = await record.adopt(first.version, NEXT, true)
-      expect(await record.adopt(later.version, PAIR, true)).toEqual({ ...later, known: 'replaced' })
+      const first = await record.adopt(0, PAIR, CALL)
+      const later = await record.adopt(first.version, NEXT, CALL)
+      expect(await record.adopt(later.version, PAIR, CALL)).toEqual({ ...later, known: 'replaced' })
       expect(await granted(record, 'b')).toMatchObject({ tokens: later })
     })
 
     it('when a refresh token of an ended login is adopted, then no user is logged in (F348)', async () => {
       const { record } = open()
-      const { version } = await record.adopt(0, PAIR, true)
+      const { version } = await record.adopt(0, PAIR, CALL)
       await record.clear(version)
-      expect(await record.adopt(version, PAIR, true)).toMatchObject({ known: 'ended' })
+      expect(await record.adopt(version, PAIR, CALL)).toMatchObject({ known: 'ended' })
       expect(await granted(record, 'b', version)).toMatchObject({ presentable: false })
     })
 
