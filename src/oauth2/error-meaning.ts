@@ -163,18 +163,12 @@ function meaningOfTexts(exchange: Exchange, texts: string): string | undefined {
 }
 
 function isAboutInvalidToken(texts: string): boolean {
-  if (/refresh[ _-]?token/i.test(texts)) return INVALID.test(texts)
-  // Zoom; X; better-auth, Meta; better-auth
-  return (
-    /^invalid token\W*$/im.test(texts) ||
-    /\btoken (is|was|has|has been) (invalid|expired|revoked)\b/i.test(texts) ||
-    /\bsession (not found|(is|has|was|has been) (expired|invalidated|revoked))\b/i.test(texts) ||
-    /\b(user|account) (not found|does not exist|(is|was|has been) (deleted|disabled|deactivated|blocked|suspended))\b/i.test(
-      texts,
-    )
-  )
+  return /refresh[ _-]?token/i.test(texts) ? INVALID.test(texts) : ENDED.test(texts)
 }
 
+/** Zoom; X; better-auth, Meta; better-auth */
+const ENDED =
+  /^invalid token\W*$|\btoken (is|was|has|has been) (invalid|expired|revoked)\b|\bsession (not found|(is|has|was|has been) (expired|invalidated|revoked))\b|\b(user|account) (not found|does not exist|(is|was|has been) (deleted|disabled|deactivated|blocked|suspended))\b/im
 const INVALID =
   /\b(invalid|expired|revoked|unknown|inactive|not (active|found|valid)|no longer valid|does not exist)\b/i
 /** The text is about the client, or about the grant type. */

@@ -106,14 +106,14 @@ type Addresses = Pick<OAuth2Options, 'tokenEndpoint' | 'revocationEndpoint' | 'i
 
 function checkedServer(own: Addresses, allowInsecureHttp: boolean): ServerAddresses {
   const checked = (name: 'tokenEndpoint' | 'revocationEndpoint') => {
+    if (own[name] === undefined) return undefined
     const url = checkedSecureUrl(name, own[name], allowInsecureHttp)
     if (url.hash !== '') throw new TypeError(`${name} must have no fragment (RFC 6749, section 3.2)`)
     return url
   }
   const { issuer } = own
   if (own.tokenEndpoint === undefined && issuer === undefined) throw new TypeError(NO_ADDRESS)
-  const tokenEndpoint = own.tokenEndpoint === undefined && issuer !== undefined ? undefined : checked('tokenEndpoint')
-  const revocationEndpoint = own.revocationEndpoint === undefined ? undefined : checked('revocationEndpoint')
+  const [tokenEndpoint, revocationEndpoint] = [checked('tokenEndpoint'), checked('revocationEndpoint')]
   if (!tokenEndpoint) {
     const { search, hash, pathname } = checkedSecureUrl('issuer', issuer, allowInsecureHttp)
     if (pathname.includes('/.well-known/'))

@@ -16,11 +16,11 @@ import { type TokenResponse, isSuccess } from '../wire/token-response.ts'
 import { TokenCalls } from '../wire/token-call.ts'
 import { ResponseReader } from './response-reader.ts'
 import { AuthorizationServer, type Endpoints } from './authorization-server.ts'
-import { ClaimsChallenge } from './claims-challenge.ts'
+import { addClaims, onClaimsChallenge } from './claims-challenge.ts'
 import { authenticate } from './client-authentication.ts'
 import type { OAuth2Options } from './oauth2-options.ts'
 import { checkedGrantParameters, type OAuth2Settings, oauth2Settings } from './oauth2-settings.ts'
-import { documentIn, holdersOfToken, memberOf } from './document.ts'
+import { documentIn, holdersOfToken, memberOf, type Members } from './document.ts'
 import { withProof } from './with-proof.ts'
 import { type ErrorResponse, errorResponseOf, type ErrorRules } from './error-response.ts'
 import { markUnclear } from './unclear-response.ts'
@@ -62,7 +62,8 @@ class OAuth2 implements TokenSource {
   readonly #calls: TokenCalls
   readonly #server: AuthorizationServer
   readonly #reader: ResponseReader
-  readonly #challenge: ClaimsChallenge
+  /** The claims that the API requires in the next access token. Sent until a token request succeeds. */
+  #claims: Members | undefined
   /** The server rejected `scope` in a refresh. */
   #omitsScope = false
 
@@ -75,7 +76,7 @@ class OAuth2 implements TokenSource {
     this.#calls = new TokenCalls(settings.transport)
     this.#server = new AuthorizationServer(settings.server, this.#calls)
     this.#reader = new ResponseReader(settings)
-    this.#challenge = new ClaimsChallenge(this)
+    onClaimsChallenge(this, (claims) => (this.#claims = claims))
     attachCredentials(this, () => settings.client.clientSecret, settings.grant === 'client_credentials')
     if (settings.dpop) this.boundTo = settings.dpop.thumbprint
     if (this.#server.mayRevoke) this.revoke = (tokens, context) => this.#revoke(tokens, context)
@@ -108,7 +109,7 @@ class OAuth2 implements TokenSource {
   /** `reset()` of the manager calls this. */
   reset(): void {
     this.#server.forget()
-    this.#challenge.forget()
+    this.#claims = undefined
   }
 
   async #exchange(exchange: Exchange, members: Record<string, string>, context: ExchangeContext): Promise<TokenGrant> {
@@ -128,7 +129,7 @@ class OAuth2 implements TokenSource {
     try {
       if (errorResponse) throw errorOfResponse(response, errorResponse)
       const grant = this.#reader.grantIn(response, context, presented)
-      this.#challenge.forget()
+      this.#claims = undefined
       return grant
     } catch (error) {
       throw this.login && exchange === 'refresh' ? await markUnclear(error as TokenError, response) : error
@@ -141,7 +142,7 @@ class OAuth2 implements TokenSource {
     for (const [name, value] of parameters) if (!body.has(name)) body.set(name, value)
     const isOmitted = this.#omitsScope && members.refresh_token !== undefined
     if (scope.length > 0 && !isOmitted && !body.has('scope')) body.set('scope', scope.join(' '))
-    this.#challenge.addTo(body)
+    if (this.#claims) addClaims(body, this.#claims)
     return body
   }
 
@@ -204,8 +205,9 @@ class OAuth2 implements TokenSource {
 
 /** Whether a successful response has a new refresh token. Then no other part of the response may discard it (F345). */
 function hasNewRefreshToken({ status, text }: TokenResponse, presented: string): boolean {
-  const [document = documentIn(text)] = isSuccess(status) ? holdersOfToken(documentIn(text) ?? {}) : []
-  const next = isSuccess(status) ? memberOf(document, 'refresh_token') : undefined
+  const whole = isSuccess(status) ? documentIn(text) : undefined
+  const [document = whole] = holdersOfToken(whole ?? {})
+  const next = memberOf(document, 'refresh_token')
   return typeof next === 'string' && next !== '' && next !== presented
 }
 

@@ -13,28 +13,19 @@ export interface ProofKey {
 export function proofKeyOf(given: GivenKey): ProofKey {
   if (!isPromised(given)) return { proofs: proofsOf('dpop', given), thumbprint: given.thumbprint }
   const key = given.then(checked, asTokenError)
-  return { proofs: new PromisedProofs(key), thumbprint: promisedThumbprint(key) }
+  return { proofs: promisedProofs(key), thumbprint: promisedThumbprint(key) }
 }
 
-class PromisedProofs implements Proofs {
-  readonly #key: Promise<DPoPKey>
-  #known: Proofs | undefined
-
-  constructor(key: Promise<DPoPKey>) {
-    this.#key = key
-  }
-
-  async prove(...given: Parameters<Proofs['prove']>): ReturnType<Proofs['prove']> {
-    this.#known = proofsOf('dpop', await this.#key)
-    return this.#known.prove(...given)
-  }
-
-  learn(...given: Parameters<Proofs['learn']>): void {
-    this.#known?.learn(...given)
-  }
-
-  isOutdated(...given: Parameters<Proofs['isOutdated']>): boolean {
-    return this.#known?.isOutdated(...given) ?? false
+/** Nothing can be learned, or be outdated, before the first proof. */
+function promisedProofs(key: Promise<DPoPKey>): Proofs {
+  let known: Proofs | undefined
+  return {
+    async prove(...given) {
+      known = proofsOf('dpop', await key)
+      return known.prove(...given)
+    },
+    learn: (...given) => known?.learn(...given),
+    isOutdated: (...given) => known?.isOutdated(...given) ?? false,
   }
 }
 

@@ -1,8 +1,7 @@
-import { TokenError } from '../core/errors.ts'
 import { quietly } from '../core/thrown.ts'
 import { type ExchangeContext, GRANT_DETAILS, type DetailedGrant } from '../core/token-source.ts'
 import type { TokenResponse } from '../wire/token-response.ts'
-import { CHANGED, wayOf } from '../wire/error-response.ts'
+import { CHANGED, unusableResponse } from '../wire/error-response.ts'
 import { parseHttpDate } from '../wire/http-date.ts'
 import {
   documentIn,
@@ -150,10 +149,4 @@ function otherTypeThan(wanted: typeof BEARER, given: unknown): string | undefine
   if (wanted === DPOP)
     return `token_type must be DPoP, got ${received}: the server has not bound the token to the key of dpop`
   return `token_type must be Bearer, got ${received}${received === 'DPoP' ? ': pass the key as dpop' : CHANGED}`
-}
-
-/** @param why Must not quote values of the response, which may be tokens. */
-function unusableResponse({ address, status, proxy }: TokenResponse, why: string): TokenError {
-  const message = `The response from ${address} cannot be used: ${why}${wayOf(proxy)}`
-  return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown', status })
 }

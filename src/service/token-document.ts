@@ -1,6 +1,6 @@
-import { TokenError } from '../core/errors.ts'
+import type { TokenError } from '../core/errors.ts'
 import { quietly } from '../core/thrown.ts'
-import { CHANGED, wayOf } from '../wire/error-response.ts'
+import { CHANGED, unusableResponse } from '../wire/error-response.ts'
 import { isOAuthError } from '../wire/oauth-errors.ts'
 
 /** A complete response of status 2xx. */
@@ -80,9 +80,7 @@ export class TokenDocument {
 
   /** The error for an unusable response. @param why Must not quote values of the response, which may be tokens. */
   unusable(why: string): TokenError {
-    const { address, status, proxy } = this.#response
-    const message = `The response from ${address} cannot be used: ${why}${wayOf(proxy)}`
-    return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown', status })
+    return unusableResponse(this.#response, why)
   }
 
   #parsed(text: string): Members {

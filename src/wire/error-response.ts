@@ -15,8 +15,17 @@ export function rejection(
   return new TokenError(failure.code, message, { ...failure, status, serviceCode, retryAfterMs })
 }
 
+/** @returns The error of a complete response that cannot be used. @param why Must not quote values of the response, which may be tokens. */
+export function unusableResponse(
+  { address, status, proxy }: Pick<TokenResponse, 'address' | 'status' | 'proxy'>,
+  why: string,
+): TokenError {
+  const message = `The response from ${address} cannot be used: ${why}${wayOf(proxy)}`
+  return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown', status })
+}
+
 /** Names the proxy that has responded, or passed on the response. Only the service itself sends an error code. */
-export function wayOf(proxy: string | undefined, serviceCode?: string): string {
+function wayOf(proxy: string | undefined, serviceCode?: string): string {
   if (proxy === undefined) return ''
   return `; the request went ${proxy}${serviceCode === undefined ? `: ${CHECK_PROXY}` : ''}`
 }
