@@ -30,4 +30,5 @@ export function customMeaning(
   return known
 }
 
-const THREW = Symbol('threw')
+/** Equal to nothing that a function can return. */
+const THREW = {}

@@ -1,21 +1,19 @@
+import type { TokenError } from '../core/errors.ts'
 import type { Exchange, ExchangeContext } from '../core/token-source.ts'
 import { type Failure, failureOfStatus } from '../wire/failure.ts'
 import { failureOfResponse } from '../wire/oauth-errors.ts'
-import { generalAdvice } from '../wire/error-response.ts'
+import { generalAdvice, rejection } from '../wire/error-response.ts'
 import { type TokenResponse, isSuccess } from '../wire/token-response.ts'
 import { isFromIntermediary, failureAtIntermediary } from '../wire/intermediary.ts'
 import { documentIn, errorIn, holdersOfToken, memberOf, type Members, otherProtocol } from './document.ts'
 import { errorMeaning, isKnownCode, type Classified, type RejectedCall, type CustomErrors } from './error-meaning.ts'
 import { customMeaning } from './custom-meaning.ts'
 
-/** A complete error response (RFC 6749, section 5.2): its meaning, and advice for the message. */
+/** A complete error response (RFC 6749, section 5.2). */
 export interface ErrorResponse {
-  readonly failure: Failure
-  readonly advice: string
+  readonly error: TokenError
   /** The error of the RFCs that the response amounts to. */
   readonly meaning: string | undefined
-  /** The error code of the response, if it is known. */
-  readonly serviceCode: string | undefined
 }
 
 /** The settings that decide what an error response means. */
@@ -70,13 +68,13 @@ function errorResponseFor(
   option: string,
 ): ErrorResponse {
   const isRejected = status >= 400 && failureOfStatus(exchange, status).outcome === 'rejected'
-  const isPage = isRejected && !isCustom && /^\s*</.test(response.text)
   // The error code of a failing gateway or of a redirect is not about the refresh token, unless the option `errors` has classified the whole response.
   const applied = isRejected || isCustom ? meaning : undefined
   const meant = failureOfResponse(exchange, isCustom ? 400 : status, applied, isOfLogin)
   // A web page never rejects the refresh token of a login, whatever its status.
-  const ofPage: Failure = isPage && isOfLogin ? { ...meant, refreshToken: 'kept' } : meant
-  const failure = !isCustom && isFromIntermediary(response) ? failureAtIntermediary(exchange) : ofPage
+  const isPage = isOfLogin && isRejected && !isCustom && /^\s*</.test(response.text)
+  const byServer: Failure = isPage ? { ...meant, refreshToken: 'kept' } : meant
+  const failure = !isCustom && isFromIntermediary(response) ? failureAtIntermediary(exchange) : byServer
   const other = meaning === undefined && failure.outcome === 'rejected' ? otherProtocol(document) : undefined
   const specific = other ?? (code && ADVICE[applied ?? ''])
   const advice =
@@ -86,7 +84,8 @@ function errorResponseFor(
     (isOfLogin && document && meaning === undefined && failure.code === 'ERR_CREDENTIALS_REJECTED'
       ? UNKNOWN_CODE
       : `check ${option}, and the client`)
-  return { failure, meaning: applied, advice: code === undefined ? advice : `${code}: ${advice}`, serviceCode: code }
+  const named = code === undefined ? advice : `${code}: ${advice}`
+  return { error: rejection(response, failure, named, code), meaning: applied }
 }
 
 function adviceOn({ refreshToken, loginReason }: Failure): string | undefined {

@@ -11,7 +11,6 @@ import type { LoginLayer } from '../core/login-layer.ts'
 import { checkRuntime } from '../core/own-runtime.ts'
 import { person } from '../login/person.ts'
 import { fromFunction } from '../wire/credential.ts'
-import { rejection } from '../wire/error-response.ts'
 import { type TokenResponse, isSuccess } from '../wire/token-response.ts'
 import { TokenCalls } from '../wire/token-call.ts'
 import { ResponseReader } from './response-reader.ts'
@@ -22,7 +21,7 @@ import type { OAuth2Options } from './oauth2-options.ts'
 import { checkedGrantParameters, type OAuth2Settings, oauth2Settings } from './oauth2-settings.ts'
 import { documentIn, holdersOfToken, memberOf, type Members } from './document.ts'
 import { withProof } from './with-proof.ts'
-import { type ErrorResponse, errorResponseOf, type ErrorRules } from './error-response.ts'
+import { errorResponseOf, type ErrorRules } from './error-response.ts'
 import { markUnclear } from './unclear-response.ts'
 
 /**
@@ -91,7 +90,7 @@ class OAuth2 implements TokenSource {
 
   async obtain(context: ExchangeContext): Promise<TokenGrant> {
     const { grant, keepsRefreshToken } = this.#settings
-    if (grant === 'login') throw loginRequired()
+    if (grant === 'login') throw new TokenError('ERR_LOGIN_REQUIRED', LOG_IN, { outcome: 'not-sent' })
     const members =
       typeof grant === 'function'
         ? await fromFunction('grant', grant, checkedGrantParameters, context)
@@ -127,7 +126,7 @@ class OAuth2 implements TokenSource {
     if (exchange === 'refresh' && errorResponse?.meaning === 'invalid_scope' && this.#dropScope(context))
       ({ response, errorResponse } = await send())
     try {
-      if (errorResponse) throw errorOfResponse(response, errorResponse)
+      if (errorResponse) throw errorResponse.error
       const grant = this.#reader.grantIn(response, context, presented)
       this.#claims = undefined
       return grant
@@ -178,12 +177,12 @@ class OAuth2 implements TokenSource {
     const token = refreshToken ?? accessToken
     if (token === undefined) return
     const endpoints = await this.#server.endpoints(context)
-    if (!endpoints.revocationEndpoint) throw noRevocation()
+    if (!endpoints.revocationEndpoint) throw new TokenError('ERR_TOKEN_REQUEST', NO_REVOCATION, NO_ENDPOINT)
     const hint = refreshToken === undefined ? 'access_token' : 'refresh_token'
     const body = new URLSearchParams({ token, token_type_hint: hint })
     const response = await this.#post(endpoints.revocationEndpoint, endpoints, body, context)
     const errorResponse = errorResponseOf('revoke', response, this.#errorRules(context))
-    if (errorResponse) throw errorOfResponse(response, errorResponse)
+    if (errorResponse) throw errorResponse.error
     if (/^\s*</.test(response.text)) throw noConfirmation(response)
   }
 
@@ -219,19 +218,10 @@ const ENCODERS = {
   json: (body: URLSearchParams) => ['application/json', JSON.stringify(Object.fromEntries(body))],
 } as const satisfies Record<OAuth2Settings['body'], (body: URLSearchParams) => readonly [string, string]>
 
-function errorOfResponse(response: TokenResponse, { failure, advice, serviceCode }: ErrorResponse): TokenError {
-  return rejection(response, failure, advice, serviceCode)
-}
+const LOG_IN = 'The user must log in: pass the tokens of that login to adopt() of the token manager'
 
-function loginRequired(): TokenError {
-  const message = 'The user must log in: pass the tokens of that login to adopt() of the token manager'
-  return new TokenError('ERR_LOGIN_REQUIRED', message, { outcome: 'not-sent' })
-}
-
-function noRevocation(): TokenError {
-  const message = 'The metadata of issuer have no revocation_endpoint: set revocationEndpoint'
-  return new TokenError('ERR_TOKEN_REQUEST', message, { outcome: 'not-sent', revocation: 'no-endpoint' })
-}
+const NO_REVOCATION = 'The metadata of issuer have no revocation_endpoint: set revocationEndpoint'
+const NO_ENDPOINT = { outcome: 'not-sent', revocation: 'no-endpoint' } as const
 
 function noConfirmation({ address, status }: TokenResponse): TokenError {
   const message = `The response from ${address} does not confirm the revocation: it is HTML; check revocationEndpoint`

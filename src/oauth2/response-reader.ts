@@ -93,8 +93,7 @@ export class ResponseReader {
     const missing = this.#missingScopes(memberOf(document, 'scope'))
     const problems = {
       'has no token_type: Bearer is assumed': memberOf(document, 'token_type') === undefined,
-      [`has no expires_in: ${ms} ms are assumed`]: !lifetime && expiresIn === undefined,
-      [`has no lifetime in expires_in: ${ms} ms are assumed`]: !lifetime && expiresIn !== undefined,
+      [`has no ${expiresIn === undefined ? '' : 'lifetime in '}expires_in: ${ms} ms are assumed`]: !lifetime,
       'has expires_in as text': lifetime?.name === 'expires_in' && typeof expiresIn === 'string',
       'has an instant in expires_in': lifetime?.name === 'expires_in' && lifetime.ms !== Number(expiresIn) * 1_000,
       [`grants less than requested: ${missing.join(' ')} is missing from its scope`]: missing.length > 0,

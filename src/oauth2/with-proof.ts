@@ -16,25 +16,17 @@ export async function withProof(
   context: ExchangeContext,
 ): Promise<TokenResponse> {
   const request: ProvedRequest = { method: 'POST', url }
-  const first = await sendOnce(proofs, request, call, context)
-  return first.mayRetry ? (await sendOnce(proofs, request, call, context)).response : first.response
-}
-
-async function sendOnce(
-  proofs: Proofs,
-  request: ProvedRequest,
-  call: (proof: string) => Promise<TokenResponse>,
-  context: ExchangeContext,
-): Promise<{ response: TokenResponse; mayRetry: boolean }> {
   const { clock } = context
   const { waitsFor } = internalOf(context)
-  waitsFor?.('The key of dpop')
-  const proof = await proofs.prove(request, clock)
-  waitsFor?.(undefined)
-  const response = await call(proof.text)
-  const { status, headers, text } = response
-  const [nonce, date, age] = [headers.get('dpop-nonce'), headers.get('date'), headers.get('age')]
-  const error = errorIn(documentIn(text))
-  proofs.learn(request, { status, nonce, date, age, isRejected: error === 'invalid_dpop_proof' }, clock)
-  return { response, mayRetry: isProofRejected(error) && proofs.isOutdated(proof, request, clock) }
+  for (let isFirst = true; ; isFirst = false) {
+    waitsFor?.('The key of dpop')
+    const proof = await proofs.prove(request, clock)
+    waitsFor?.(undefined)
+    const response = await call(proof.text)
+    const { status, headers, text } = response
+    const [nonce, date, age] = [headers.get('dpop-nonce'), headers.get('date'), headers.get('age')]
+    const error = errorIn(documentIn(text))
+    proofs.learn(request, { status, nonce, date, age, isRejected: error === 'invalid_dpop_proof' }, clock)
+    if (!isFirst || !isProofRejected(error) || !proofs.isOutdated(proof, request, clock)) return response
+  }
 }
