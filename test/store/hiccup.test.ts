@@ -3,6 +3,7 @@ import { person, session } from '../../src/login/index.ts'
 import { sharedStore, type SharedStoreOptions } from '../../src/store/index.ts'
 import { TokenError } from '../../src/index.ts'
 import { dice } from '../../scripts/lib/dice.mjs'
+import { printFigure } from '../support/figure.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { manage, ScriptedSource } from '../support/managed.ts'
 import { type ManualClock, manualClock } from '../../src/testing/manual-clock.ts'
@@ -64,7 +65,11 @@ describe('given a login whose access token has expired, and a store that is sile
   it.each(GAPS.flatMap((gapMs) => (['private', 'fail'] as const).map((mode) => [gapMs, mode] as const)))(
     'F352: when the gap takes %d ms, and onUnavailable is %s, then requests succeed at most 2 s after the store is back',
     async (gapMs, mode) => {
-      for (const seed of [1, 2, 3]) expect(await servedAfter(gapMs, mode, seed)).toBeLessThanOrEqual(2_000)
+      const waits: number[] = []
+      for (const seed of [1, 2, 3]) waits.push(await servedAfter(gapMs, mode, seed))
+      const longestMs = Math.max(...waits)
+      printFigure(`${mode}, a store silent for ${gapMs / 1_000} s`, `served at most ${longestMs / 1_000} s after it`)
+      expect(longestMs).toBeLessThanOrEqual(2_000)
     },
   )
 
