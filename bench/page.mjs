@@ -1,16 +1,16 @@
 // Writes docs/evidence/benchmarks.md and the tables of docs/evidence/scorecard.md from results.json: `npm run bench:page`.
 import { pathToFileURL } from 'node:url'
-import { writeFormatted } from './lib/formatted.mjs'
+import { syncTable, writeFormatted } from '../scripts/lib/pages.mjs'
 import { committedResults } from './lib/results.mjs'
 import { table } from './lib/table.mjs'
-import { writeScorecard } from './scorecard-page.mjs'
-
-const PAGE = new URL('../docs/evidence/benchmarks.md', import.meta.url)
+import { cheaper, summary } from './scenarios/scorecard.mjs'
 
 export async function writePage() {
   const { machine, scenarios } = await committedResults()
-  await writeFormatted(PAGE, pageOf(machine, scenarios))
-  await writeScorecard(Object.fromEntries(scenarios.map(({ name, results }) => [name, results])))
+  await writeFormatted('docs/evidence/benchmarks.md', pageOf(machine, scenarios))
+  const { scorecard, size, start } = Object.fromEntries(scenarios.map(({ name, results }) => [name, results]))
+  await syncTable('docs/evidence/scorecard.md', 'scorecard', summary(scorecard))
+  await syncTable('docs/evidence/scorecard.md', 'cheaper', cheaper(size, start))
 }
 
 function pageOf({ versions, ...machine }, scenarios) {

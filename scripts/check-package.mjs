@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, delimiter, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { finish, report } from './lib/checks.mjs'
 import { entries } from './lib/entries.mjs'
 import { repositoryOf } from './package/links.mjs'
 
@@ -46,10 +47,7 @@ const env = Object.fromEntries(
 const tools = ['node_modules', 'scripts/package/node_modules'].map((folder) => join(project, folder, '.bin'))
 Object.assign(env, { NO_COLOR: '1', PATH: [...tools, process.env.PATH].join(delimiter) })
 
-let passed = 0
-let failed = 0
-check('npm pack, with the build', pack)
-if (failed === 0) {
+if (check('npm pack, with the build', pack)) {
   check('publint', () => run('publint', ['run', tarball(), '--strict']))
   check('are the types wrong', () => run('attw', [tarball()]))
   check('the tarball holds what it should, and nothing else', checkContents)
@@ -99,22 +97,20 @@ const unnamed = Object.entries({ repository, homepage, bugs }).filter(([, value]
 if (unnamed.length > 0) {
   const names = unnamed.map(([name]) => name).join(', ')
   console.log(
-    `note  package.json lacks ${names}. A person must fill them in before a release: npm run release:pack refuses.`,
+    `note  package.json lacks ${names}. A maintainer must fill them in before a release: npm run release:pack rejects it.`,
   )
 }
-console.log(`${passed} passed, ${failed} failed`)
-process.exitCode = failed === 0 ? 0 : 1
+finish()
 
 function check(name, act) {
   const startedAt = performance.now()
   try {
     act()
-    passed += 1
-    console.log(`ok    ${name} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
+    report(`${name} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
+    return true
   } catch (error) {
-    failed += 1
-    const details = [error.message, error.stdout, error.stderr].filter(Boolean).join('\n')
-    console.log(`FAIL  ${name}\n${details.replace(/^/gm, '      ')}`)
+    report(name, [error.message, error.stdout, error.stderr].filter(Boolean).join('\n'))
+    return false
   }
 }
 

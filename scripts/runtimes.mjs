@@ -1,22 +1,21 @@
 // npm run test:runtimes: checks the built package in each runtime that runs axios. Some only: -- --only bun,workerd. To write
 // the table of docs/works-with.md: -- --write.
 import { execFileSync, spawn } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
-import { format, resolveConfig } from 'prettier'
+import { copyPackage, withoutProxies } from './lib/built.mjs'
+import { finish, report } from './lib/checks.mjs'
+import { markdownTable, syncTable } from './lib/pages.mjs'
 import { freePort } from './lib/server-process.mjs'
 import { nodeOf } from './matrix/downloads.mjs'
 
 const project = fileURLToPath(new URL('..', import.meta.url))
 const folder = join(project, 'scripts', 'runtimes')
-const pageFile = join(project, 'docs', 'works-with.md')
-const [BEGIN, END] = ['<!-- table: npm run test:runtimes -->', '<!-- /table: runtimes -->']
-// Without proxies: the checks talk to this machine only.
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name)))
+const env = withoutProxies()
 
 const RUNTIMES = {
   node20: () => onNode('20'),
@@ -35,7 +34,7 @@ const RUNTIMES = {
 }
 
 const { only, write } = options()
-installPackage()
+copyPackage(folder)
 const { startServices } = await import('./runtimes/lib/services.mjs')
 const services = await startServices()
 const rows = []
@@ -45,17 +44,20 @@ try {
   await services.close()
 }
 
-let failed = 0
-for (const { runtime, version, results } of rows) {
-  const bad = results.filter(({ why }) => why !== undefined)
-  failed += bad.length
-  console.log(`${runtime} ${version}: ${results.length - bad.length} passed, ${bad.length} failed`)
-  for (const { name, why } of bad) console.log(`  ${name}\n    ${why.split('\n').slice(0, 4).join('\n    ')}`)
+for (const { runtime, version, results } of rows)
+  for (const { name, why } of results) report(`${runtime} ${version}: ${name}`, why)
+const isGood = finish()
+if (isGood && !only) {
+  const cells = rows.map(({ runtime, version, results }) => [
+    runtime,
+    version,
+    `${results.length} of ${results.length}`,
+  ])
+  const table = `${markdownTable([['runtime', 'version', 'checks passed'], ...cells])}\n\nWith axios ${versionOf('axios')}.`
+  const state = await syncTable('docs/works-with.md', 'npm run test:runtimes', table, write)
+  console.log(`\nThe table of docs/works-with.md is ${state}${state === 'outdated' ? ': -- --write' : ''}.`)
+  if (state === 'outdated') process.exitCode = 1
 }
-const page = only || failed > 0 ? undefined : await checkedPage()
-if (page) console.log(`\ndocs/works-with.md ${page}`)
-console.log(`\n${rows.reduce((sum, { results }) => sum + results.length, 0) - failed} passed, ${failed} failed`)
-process.exitCode = failed === 0 && !page?.startsWith('has') ? 0 : 1
 
 function options() {
   const { values } = parseArgs({ options: { only: { type: 'string' }, write: { type: 'boolean', default: false } } })
@@ -63,14 +65,6 @@ function options() {
   const unknown = names?.filter((name) => !(name in RUNTIMES)) ?? []
   if (unknown.length > 0) throw new RangeError(`--only takes ${Object.keys(RUNTIMES).join()}: got ${unknown}`)
   return { only: names, write: values.write }
-}
-
-/** Copies the built package beside the axios of this folder. */
-function installPackage() {
-  const target = join(folder, 'node_modules', 'axios-evergreen')
-  rmSync(target, { recursive: true, force: true })
-  mkdirSync(target)
-  for (const name of ['package.json', 'dist']) cpSync(join(project, name), join(target, name), { recursive: true })
 }
 
 function binary(path) {
@@ -156,21 +150,4 @@ async function answerOf(address, child) {
 
 function versionOf(name) {
   return JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version
-}
-
-async function checkedPage() {
-  const found = readFileSync(pageFile, 'utf8')
-  const [before, , after] = found.split(new RegExp(`${BEGIN}|${END}`))
-  const lines = rows.map(
-    ({ runtime, version, results }) => `| ${runtime} | ${version} | ${results.length} of ${results.length} |`,
-  )
-  const table = ['| runtime | version | checks passed |', '| --- | --- | --- |', ...lines].join('\n')
-  const text = await format(`${before}${BEGIN}\n\n${table}\n\nWith axios ${versionOf('axios')}.\n\n${END}${after}`, {
-    ...(await resolveConfig(pageFile)),
-    filepath: pageFile,
-  })
-  if (text === found) return 'is as it should be'
-  if (!write) return 'has an old table: npm run test:runtimes -- --write'
-  writeFileSync(pageFile, text)
-  return 'was written'
 }

@@ -2,7 +2,7 @@
 // the table of rooms into CONTRIBUTING.md (test/contributing.test.ts).
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { format, resolveConfig } from 'prettier'
+import { syncTable } from './lib/pages.mjs'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 const SHOWN = /(<!-- file: (\S+) -->\n+```\w+\n).*?(```\n+<!-- \/file -->)/gs
@@ -14,9 +14,4 @@ for (const name of readdirSync('docs', { recursive: true }).filter((name) => nam
 }
 
 const { roomsTable } = await import('./lib/rooms-table.mjs')
-const contributing = readFileSync('CONTRIBUTING.md', 'utf8').replace(
-  /(<!-- rooms -->\n).*?(<!-- \/rooms -->)/s,
-  (_, before, after) => `${before}\n${roomsTable()}\n\n${after}`,
-)
-const options = { ...(await resolveConfig('CONTRIBUTING.md')), filepath: 'CONTRIBUTING.md' }
-writeFileSync('CONTRIBUTING.md', await format(contributing, options))
+await syncTable('CONTRIBUTING.md', 'rooms', roomsTable())

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { engines, NAMES } from '../test/browser/support/engines.mjs'
-import { writeRows } from './lib/table-rows.mjs'
+import { writeRows } from './lib/pages.mjs'
 
 const project = fileURLToPath(new URL('..', import.meta.url))
 const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } })
@@ -23,7 +23,7 @@ for (const [name, launch] of Object.entries(engines())) {
 const failed = report.filter(({ status }) => status !== 'passed')
 for (const { fullName } of failed) console.log(`FAILED  ${fullName}`)
 const isGood = failed.length === 0 && report.length > 0
-if (isGood && values.write) await writeRows('works-with.md', 'npm run test:engines', rows)
+if (isGood && values.write) await writeRows('docs/works-with.md', 'npm run test:engines', rows)
 process.exitCode = isGood ? 0 : 1
 
 function suites() {

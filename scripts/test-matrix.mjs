@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { markdownTable } from './lib/pages.mjs'
 import { axiosOf, DownloadError, lowestOf, nodeOf, typescriptOf } from './matrix/downloads.mjs'
 import { compileConsumers, prepareConsumers, runConsumers } from './matrix/packed.mjs'
 import { LEFT_OUT, runSuite, runWhole } from './matrix/suite.mjs'
@@ -98,7 +99,7 @@ function firstLines(text) {
 function table(rows, adapters) {
   const lines = rows.map(({ node, axios, cells }) => [node.version, axios.version, ...cells.map(textOf)])
   const columns = ['Node', 'axios', ...adapters, 'packed']
-  return [columns, columns.map(() => '---'), ...lines].map((line) => `| ${line.join(' | ')} |`).join('\n')
+  return markdownTable([columns, ...lines])
 }
 
 /** Builds and packs. @returns The path of the tarball. */

@@ -9,7 +9,7 @@ describe('given CONTRIBUTING.md', () => {
   it('when its table of rooms is read, then it matches the import rules of the linter (node scripts/show-files.mjs writes it)', () => {
     const script = "console.log((await import('./scripts/lib/rooms-table.mjs')).roomsTable())"
     const made = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
-    const [, shown = ''] = /<!-- rooms -->\n(.*?)<!-- \/rooms -->/s.exec(text) ?? []
+    const [, shown = ''] = /<!-- table: rooms -->\n(.*?)<!-- \/table: rooms -->/s.exec(text) ?? []
     const cells = (table: string) =>
       table
         .trim()

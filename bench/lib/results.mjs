@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { writeFormatted } from './formatted.mjs'
+import { writeFormatted } from '../../scripts/lib/pages.mjs'
 import { loadScenarios } from './scenarios.mjs'
 
 const FILE = new URL('../results.json', import.meta.url)
@@ -28,5 +28,5 @@ export async function committedResults() {
 /** Six digits of each figure, and on one line what fits there: a diff then shows what changed. */
 export function writeResults(results) {
   const shorter = (_, value) => (typeof value === 'number' ? Number(value.toPrecision(6)) : value)
-  return writeFormatted(FILE, JSON.stringify(results, shorter))
+  return writeFormatted('bench/results.json', JSON.stringify(results, shorter))
 }

@@ -1,3 +1,5 @@
+import { markdownTable } from '../../scripts/lib/pages.mjs'
+
 /**
  * A table in markdown.
  *
@@ -5,9 +7,11 @@
  * @param rows Arrays of cells; `undefined` and `null` become a dash.
  */
 export function table(columns, rows) {
-  const line = (cells) => `| ${cells.map(cell).join(' | ')} |`
   const rule = columns.map((column) => (column.startsWith('>') ? '--:' : '---'))
-  return [line(columns.map((column) => column.replace(/^>/, ''))), line(rule), ...rows.map(line)].join('\n')
+  return markdownTable(
+    [columns.map((column) => column.replace(/^>/, '')), ...rows.map((cells) => cells.map(cell))],
+    rule,
+  )
 }
 
 function cell(value) {

@@ -55,9 +55,9 @@ export function ratios({ rows: outcomes }) {
   return { 'rows without the right answer': { value: wrong, tolerance: 1 } }
 }
 
-/** One line a row, one column a contestant. @param meanings Whether each line says what passes it, as docs/evidence/scorecard.md wants it. */
-export function summary({ rows: outcomes }, { meanings = false } = {}) {
-  const what = ({ title, wanted }) => (meanings ? `${title}<br>_${wanted}_` : title)
+/** One line a row, with what passes it; one column a contestant. */
+export function summary({ rows: outcomes }) {
+  const what = ({ title, wanted }) => `${title}<br>_${wanted}_`
   const lines = Object.entries(outcomes).map(([row, of]) => [what(rows[row]), ...names.map((each) => mark(of[each]))])
   return table(['what happens', ...names.map(shownName)], lines)
 }

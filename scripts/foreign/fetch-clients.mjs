@@ -14,6 +14,7 @@ import { createFetch } from 'ofetch'
 import createOpenApiClient from 'openapi-fetch'
 import { fetch as undiciFetch, Request as UndiciRequest } from 'undici'
 import wretch from 'wretch'
+import { check, finish } from '../lib/checks.mjs'
 
 const REQUESTS = 20
 /** How each client posts JSON, given its fetch and the address. @returns what sends `body` and resolves with the answer. */
@@ -70,23 +71,15 @@ const CLIENTS = {
   },
 }
 
-let failed = 0
-let passed = 0
 for (const [name, client] of Object.entries(CLIENTS)) {
   const [fetch, create] = Array.isArray(client) ? client : [globalThis.fetch, client]
-  try {
-    await check(fetch, create)
-    passed += 1
-    console.log(`ok   ${name}`)
-  } catch (error) {
-    failed += 1
-    console.log(`FAIL ${name}\n      ${error.stack}`)
-  }
+  await check(name, () => bodiesStay(fetch, create))
 }
-console.log(`${passed} passed, ${failed} failed`)
-process.exit(failed === 0 ? 0 : 1)
+finish()
+// Some clients keep sockets open.
+process.exit()
 
-async function check(fetch, create) {
+async function bodiesStay(fetch, create) {
   const bodies = []
   const server = createServer(async (request, response) => {
     let body = ''

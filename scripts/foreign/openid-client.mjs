@@ -5,6 +5,7 @@ import { attachBearer, createTokenManager, isTokenError } from 'axios-evergreen'
 import { oauth2 } from 'axios-evergreen/oauth2'
 import { startTokenService } from 'axios-evergreen/testing'
 import * as oauth from 'openid-client'
+import { check, finish } from '../lib/checks.mjs'
 
 function sourceOf({ baseUrl, tokenEndpoint, client }, secret = client.clientSecret) {
   const server = new oauth.Configuration({ issuer: baseUrl, token_endpoint: tokenEndpoint }, client.clientId, secret)
@@ -56,24 +57,15 @@ const CHECKS = {
     serves(service, managerOf(proved(service, oauth.ClientSecretBasic(service.client.clientSecret)))),
 }
 
-let [passed, failed] = [0, 0]
-for (const [what, check] of Object.entries(CHECKS)) {
+for (const [what, act] of Object.entries(CHECKS)) {
   const service = await startTokenService({ accessLifetimeMs: 600_000 })
   const managers = []
   const managerOf = (source) => {
     managers.push(createTokenManager({ source, retry: { maxAttempts: 1 } }))
     return managers.at(-1)
   }
-  try {
-    await check(service, managerOf)
-    passed += 1
-    console.log(`ok    openid-client: ${what}`)
-  } catch (error) {
-    failed += 1
-    console.log(`FAIL  openid-client: ${what}\n      ${error.stack}`)
-  }
+  await check(`openid-client: ${what}`, () => act(service, managerOf))
   for (const tokens of managers) await tokens.close()
   await service.close()
 }
-console.log(`${passed} passed, ${failed} failed`)
-process.exitCode = failed === 0 ? 0 : 1
+finish()

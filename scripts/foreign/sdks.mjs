@@ -9,6 +9,7 @@ import { createTokenManager, isLoginRequired, isTokenError, TokenError, tokenErr
 import { withBearer } from 'axios-evergreen/fetch'
 import OpenAI from 'openai'
 import Stripe from 'stripe'
+import { check, finish } from '../lib/checks.mjs'
 
 /** How each makes a call, given its fetch and the address. Their own retries are off: they would repeat what cannot succeed. */
 const SDKS = {
@@ -104,16 +105,8 @@ async function opened(open, source, isGood) {
   }
 }
 
-let [passed, failed] = [0, 0]
 for (const [name, open] of Object.entries(SDKS))
-  for (const [what, check] of Object.entries(CHECKS))
-    try {
-      await check(open)
-      passed += 1
-      console.log(`ok   ${name}: ${what}`)
-    } catch (error) {
-      failed += 1
-      console.log(`FAIL ${name}: ${what}\n      ${error.stack}`)
-    }
-console.log(`${passed} passed, ${failed} failed`)
-process.exit(failed === 0 ? 0 : 1)
+  for (const [what, act] of Object.entries(CHECKS)) await check(`${name}: ${what}`, () => act(open))
+finish()
+// Some clients keep sockets open.
+process.exit()

@@ -1,6 +1,7 @@
 // The table of rooms in CONTRIBUTING.md, made from the arrows of the lint. scripts/show-files.mjs writes it, and test/contributing.test.ts compares.
 import { readdirSync } from 'node:fs'
 import config from '../../eslint.config.mjs'
+import { markdownTable } from './pages.mjs'
 
 const PACKAGES = ['async-mutex', 'p-retry', 'axios', '@opentelemetry/api', 'node:*']
 const folders = readdirSync('src', { withFileTypes: true }).filter((one) => one.isDirectory())
@@ -23,7 +24,7 @@ export function roomsTable() {
     )
     const main = no.test('../index.ts') ? [] : ['the main entry']
     const allowed = [...others.map((other) => other.name), ...main, ...PACKAGES.filter((one) => !no.test(one))]
-    return `| \`src/${name}\` | ${allowed.join(', ') || 'nothing'} |`
+    return [`\`src/${name}\``, allowed.join(', ') || 'nothing']
   })
-  return ['| room | may import, beside its own files |', '| --- | --- |', ...rows].join('\n')
+  return markdownTable([['room', 'may import, beside its own files'], ...rows])
 }

@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { withoutProxies } from '../lib/built.mjs'
 
 const consumers = fileURLToPath(new URL('../consumers', import.meta.url))
 const typeRoots = fileURLToPath(new URL('../../node_modules/@types', import.meta.url))
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name)))
+const env = withoutProxies()
 
 /** Puts the consumers of check-package.mjs into a folder with another axios. */
 export function prepareConsumers(folder) {

@@ -1,3 +1,4 @@
+import { finish, report } from '../../lib/checks.mjs'
 import { COMMON, worksLater } from './common.mjs'
 import { ORDERS, startWorld } from './world.mjs'
 
@@ -14,28 +15,20 @@ const LONGEST_MS = 10_000
  */
 export async function foreign(program) {
   const { library, adapters = [undefined], checks = {} } = program
-  let failed = 0
-  let passed = 0
   for (const adapter of adapters)
     for (const order of ORDERS) {
       const leaks = new Set()
-      const tell = (name, error) => {
-        const label = [library, adapter && `${adapter} adapter`, order].filter(Boolean).join(', ')
-        process.stdout.write(`${error ? 'FAIL ' : 'ok   '} ${label}: ${name}${error ? `\n      ${error}` : ''}\n`)
-        if (error) failed += 1
-        else passed += 1
-      }
+      const label = [library, adapter && `${adapter} adapter`, order].filter(Boolean).join(', ')
       for (const [name, check] of Object.entries({ ...COMMON, ...checks })) {
         const world = await startWorld(program, order, adapter)
         const error = await outcomeOf(check, world)
         await world.end()
-        tell(name, error)
+        report(`${label}: ${name}`, error)
         for (const leak of world.leaks) leaks.add(leak)
       }
-      tell('no token is printed', leaks.size > 0 && [...leaks].join('\n      '))
+      report(`${label}: no token is printed`, leaks.size > 0 ? [...leaks].join('\n') : undefined)
     }
-  process.stdout.write(`${passed} passed, ${failed} failed\n`)
-  process.exitCode = failed === 0 ? 0 : 1
+  finish()
 }
 
 /** @returns What was wrong, in words; undefined if nothing was. */
@@ -67,6 +60,6 @@ function reason(error) {
   const text = String(error?.message ?? error)
     .split('\n')
     .slice(0, 14)
-    .join('\n      ')
+    .join('\n')
   return where ? `${text} (${where})` : text
 }

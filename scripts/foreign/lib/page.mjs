@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { markdownTable } from '../../lib/pages.mjs'
 
 /** What the table of docs/works-with.md says of each program: its library, and what to know of it. */
 const ROWS = {
@@ -35,18 +34,17 @@ const ROWS = {
 /** On no axios instance: docs/fetch.md names the clients of fetch, and docs/oauth2.md openid-client. */
 const ELSEWHERE = ['fetch-clients', 'sdks', 'openid-client']
 
-const [BEGIN, END] = ['<!-- table: npm run test:foreign -->', '<!-- /table -->']
-
-/** @returns The page with the table as it should be, if all programs passed in both orders. */
-export function pageWith(page, programs, folder) {
-  const onInstances = programs.filter((name) => !ELSEWHERE.includes(name))
+/** @returns The table of docs/works-with.md as it should be, if all programs passed in both orders. */
+export function tableOf(programs, { dependencies, optionalDependencies }) {
+  const onInstances = programs.filter((name) => !ELSEWHERE.includes(name) && !isNewer(name))
   assert.deepEqual(Object.keys(ROWS).sort(), onInstances.toSorted(), 'each program has a row')
-  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const versions = (library) =>
-    [dependencies[library], optionalDependencies[`${library}-newer`]?.split('@')[1]].filter(Boolean).join(', ')
+  const newer = (library) => optionalDependencies[`${library}-newer`]?.split('@')[1]
+  const versions = (library) => [dependencies[library], newer(library)].filter(Boolean).join(', ')
   const rows = Object.values(ROWS).map(([library, know]) => [`\`${library}\``, versions(library), know])
-  const lines = [['library', 'version', 'what to know'], ['---', '---', '---'], ...rows]
-  const table = lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
-  const [before, rest] = page.split(BEGIN)
-  return `${before}${BEGIN}\n\n${table}\n\nWith axios ${dependencies.axios}.\n\n${END}${rest.split(END)[1]}`
+  return `${markdownTable([['library', 'version', 'what to know'], ...rows])}\n\nWith axios ${dependencies.axios}.`
+}
+
+/** Whether a program is of a newer major, which Node 20 cannot run. The older major is checked, too. */
+export function isNewer(program) {
+  return program.endsWith('-newer')
 }

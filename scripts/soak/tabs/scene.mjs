@@ -3,7 +3,7 @@
 // docs/evidence/protocol.md.
 import { engines } from '../../../test/browser/support/engines.mjs'
 import { dice } from '../../lib/dice.mjs'
-import { writeRows } from '../../lib/table-rows.mjs'
+import { writeRows } from '../../lib/pages.mjs'
 import { bundle } from './bundle.mjs'
 import { Round } from './round.mjs'
 import { lacksOf, promisesOf, rowOf, sumOf } from './summary.mjs'
@@ -36,7 +36,7 @@ export async function* run({ engine, write, ...settings }) {
     rows.push(row)
     yield promises
   }
-  if (write && isKept) await writeRows('evidence/protocol.md', 'soak of tabs', rows)
+  if (write && isKept) await writeRows('docs/evidence/protocol.md', 'soak of tabs', rows)
 }
 
 async function hardLife(start, scripts, settings) {
