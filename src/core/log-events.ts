@@ -1,6 +1,6 @@
 import type { TokenErrorCode } from './errors.ts'
 import type { LoginEvents } from './events.ts'
-import { checkFlag, checkObject, checkText, kindOf, ownOptions } from './option-checks.ts'
+import { checkedFlag, checkedText, checkObject, kindOf, ifGiven, readOptions } from './option-checks.ts'
 import { member } from './thrown.ts'
 import type { TokenManager } from './token-manager.ts'
 
@@ -37,9 +37,12 @@ export function logEvents(
 ): () => void {
   checkObject('log', log)
   for (const level of ['info', 'warn', 'error'] as const) checkMethod(log, level)
-  const { name, fields = false } = ownOptions('The options of logEvents', options, ['name', 'fields'])
-  if (name !== undefined) checkText('name', name)
-  checkFlag('fields', fields)
+  const { name, fields } = readOptions(
+    'The options of logEvents',
+    options,
+    { name: ifGiven(checkedText), fields: checkedFlag },
+    '',
+  )
   const prefix = name === undefined ? 'axios-evergreen' : `axios-evergreen (${name})`
   return tokens.onAny((event: keyof LoginEvents, given) => {
     const [level, text] = LINES[event](given as never) ?? []

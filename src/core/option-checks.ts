@@ -27,7 +27,7 @@ export type KeysOf<Table, Value> = { [Key in keyof Table]: Table[Key] extends Va
  * @returns A copy that inherits nothing.
  * @throws {TypeError} If the options are not a plain object, or have an unknown member, such as a misspelled one.
  */
-export function ownOptions<Options extends object>(what: string, given: Options, names: readonly string[]): Options {
+function ownOptions<Options extends object>(what: string, given: Options, names: readonly string[]): Options {
   checkObject(what, given)
   const options = Object.assign(Object.create(null) as Options, given)
   const unknown = Object.keys(options).find((name) => !names.includes(name))
@@ -152,6 +152,12 @@ export function checkFunction(name: string, value: unknown): void {
 export function checkText(name: string, value: unknown): asserts value is string {
   if (typeof value !== 'string') throw wrong(name, 'a string', kindOf(value))
   if (value === '') throw new TypeError(`${name} must not be empty`)
+}
+
+/** @returns The text. @throws {TypeError} As `checkText`. */
+export function checkedText(name: string, value: unknown): string {
+  checkText(name, value)
+  return value
 }
 
 /**

@@ -1,5 +1,5 @@
 import { systemClock } from '../core/clock.ts'
-import { checkFunction, checkObject, checkText, ownOptions } from '../core/option-checks.ts'
+import { checkFunction, checkObject, checkedText, ifGiven, readOptions } from '../core/option-checks.ts'
 import { comparable } from '../core/key-fit.ts'
 import { PROOFS } from '../core/proof-port.ts'
 import type { ProvedRequest, ProvingKey } from '../core/proofs.ts'
@@ -57,11 +57,18 @@ function provingKey(
 }
 
 function checkedRequest(request: Parameters<ProvingKey['prove']>[0]): ProvedRequest {
-  const { method, url, token, nonce } = ownOptions('The request', request, ['method', 'url', 'token', 'nonce'])
-  checkText('method', method)
-  const parsed = parsedUrl(String(url))
-  if (!parsed) throw new TypeError('url must be an absolute URL')
-  if (token !== undefined) checkText('token', token)
-  if (nonce !== undefined) checkText('nonce', nonce)
-  return { method, url: parsed, token, nonce }
+  return readOptions('The request', request, REQUEST, '')
+}
+
+const REQUEST = {
+  method: checkedText,
+  url: absolute,
+  token: /* @__PURE__ */ ifGiven(checkedText),
+  nonce: /* @__PURE__ */ ifGiven(checkedText),
+}
+
+function absolute(name: string, given: unknown): URL {
+  const parsed = parsedUrl(String(given))
+  if (!parsed) throw new TypeError(`${name} must be an absolute URL`)
+  return parsed
 }

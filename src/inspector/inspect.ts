@@ -1,5 +1,5 @@
 import type { AxiosInstance } from 'axios'
-import { checkFunction, checkObject, ownOptions } from '../core/option-checks.ts'
+import { checkFunction, checkObject, ifGiven, readOptions } from '../core/option-checks.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { AXIS_MS, EMPTY, type Kind, kindOfEvent, withDot, without } from './dots.ts'
 import { maker } from './elements.ts'
@@ -82,11 +82,14 @@ function checked(tokens: unknown, parent: unknown, options: InspectOptions): Ins
   checkObject('tokens', tokens)
   for (const method of ['status', 'onAny']) checkFunction(`tokens.${method}`, Reflect.get(tokens as object, method))
   checkFunction('parent.append', (parent as { append?: unknown } | undefined | null)?.append)
-  const { api } = ownOptions('The options of inspect', options, ['api'])
-  const { request, response } = (api as Partial<AxiosInstance> | undefined)?.interceptors ?? {}
+  return readOptions('The options of inspect', options, { api: ifGiven(axiosInstance) }, '')
+}
+
+function axiosInstance(name: string, given: unknown): AxiosInstance {
+  const { request, response } = (given as Partial<AxiosInstance> | null)?.interceptors ?? {}
   const isInstance = [request, response].every((interceptors) => typeof interceptors?.use === 'function')
-  if (api !== undefined && !isInstance) throw new TypeError('api must be an axios instance')
-  return { api }
+  if (!isInstance) throw new TypeError(`${name} must be an axios instance`)
+  return given as AxiosInstance
 }
 
 interface Page extends TabsPage {

@@ -1,7 +1,7 @@
 import { accessTo } from '../client/token-access.ts'
 import { codeOf } from '../core/login-port.ts'
 import type { TokenManagerOptions } from '../core/manager-options.ts'
-import { checkFlag, checkFunction, checkText, namesOf, ownOptions } from '../core/option-checks.ts'
+import { asGiven, checkedFlag, checkedText, checkFunction, type Readers, readOptions } from '../core/option-checks.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import { member } from '../core/thrown.ts'
 import { checkRuntime } from '../core/own-runtime.ts'
@@ -49,23 +49,29 @@ export interface McpLogin {
   close(): Promise<void>
 }
 
-const NAMES = /* @__PURE__ */ namesOf<McpLoginOptions>({
-  serverUrl: true,
-  provider: true,
-  store: true,
-  account: true,
-  fetch: true,
-  manager: true,
-  allowInsecureHttp: true,
-})
+/** The manager checks these itself. */
+const MANAGER: Readers<NonNullable<McpLoginOptions['manager']>> = {
+  renewal: asGiven,
+  retry: asGiven,
+  exchangeTimeoutMs: asGiven,
+  clock: asGiven,
+  random: asGiven,
+}
 
-const MANAGER_NAMES = /* @__PURE__ */ namesOf<NonNullable<McpLoginOptions['manager']>>({
-  renewal: true,
-  retry: true,
-  exchangeTimeoutMs: true,
-  clock: true,
-  random: true,
-})
+const OPTIONS = {
+  serverUrl: asGiven,
+  provider: asGiven,
+  store: (_, given) => given as TokenStore | undefined,
+  account: (name, given = 'default') => checkedText(name, given),
+  fetch: fetching,
+  manager: (name, given = {}) => readOptions(name, given as object, MANAGER),
+  allowInsecureHttp: checkedFlag,
+} satisfies Readers<McpLoginOptions>
+
+function fetching(name: string, given: unknown = (...call: Parameters<typeof fetch>) => fetch(...call)): typeof fetch {
+  checkFunction(name, given)
+  return given as typeof fetch
+}
 
 const LOG_IN = 'log in through a transport of mcpLogin(): connect a client with its options, and let the SDK log in'
 
@@ -85,12 +91,8 @@ const LOG_IN = 'log in through a transport of mcpLogin(): connect a client with 
  * @throws {TypeError | RangeError} naming the option.
  */
 export function mcpLogin(options: McpLoginOptions): McpLogin {
-  const own = ownOptions('The options of mcpLogin', options, NAMES)
-  const { store, account = 'default', allowInsecureHttp = false, manager = {} } = own
-  const { fetch = (...given: Parameters<typeof globalThis.fetch>) => globalThis.fetch(...given) } = own
-  checkFlag('allowInsecureHttp', allowInsecureHttp)
-  checkText('account', account)
-  checkFunction('fetch', fetch)
+  const own = readOptions('The options of mcpLogin', options, OPTIONS, '')
+  const { account, allowInsecureHttp, fetch, manager: managed, store } = own
   const serverUrl = checkedSecureUrl('serverUrl', own.serverUrl, allowInsecureHttp)
   if (serverUrl.href.includes('#')) throw new TypeError('serverUrl must have no fragment: the server never receives it')
   const provider = checkedProvider(own.provider)
@@ -103,7 +105,6 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
     onUnknownClient: () => provider.invalidateCredentials?.('client'),
     write: provider.addClientAuthentication?.bind(provider),
   })
-  const managed = ownOptions('manager', manager, MANAGER_NAMES)
   // Without createTokenManager, because the bundler would put that into a shared file, which each program would load.
   checkRuntime()
   const managing = { ...managed, source, ...(store !== undefined && { store }) }

@@ -1,6 +1,6 @@
 import type { Attributes, Meter, Tracer } from '@opentelemetry/api'
 import { internalsOf } from '../core/manager-internals.ts'
-import { checkFunction, checkObject, ownOptions } from '../core/option-checks.ts'
+import { asGiven, checkFunction, checkObject, readOptions } from '../core/option-checks.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { Measurements } from './measurements.ts'
 import { TokenRequests } from './token-requests.ts'
@@ -48,10 +48,12 @@ export function instrument(tokens: Pick<TokenManager, 'onAny' | 'status'>, optio
   }
 }
 
+const OPTIONS = { meter: asGiven, tracer: asGiven, attributes: asGiven }
+
 function checked(tokens: unknown, options: InstrumentOptions): InstrumentOptions {
   checkObject('tokens', tokens)
   for (const method of ['onAny', 'status']) checkFunction(`tokens.${method}`, Reflect.get(tokens as object, method))
-  const own = ownOptions('The options of instrument', options, ['meter', 'tracer', 'attributes'])
+  const own: InstrumentOptions = readOptions('The options of instrument', options, OPTIONS, '')
   const { meter, tracer, attributes } = own
   if (meter === undefined && tracer === undefined) throw new TypeError('instrument needs a meter, a tracer, or both')
   if (meter !== undefined) checkFunction('meter.createHistogram', (meter as Partial<Meter> | null)?.createHistogram)

@@ -1,4 +1,4 @@
-import { namesOf, ownOptions } from '../core/option-checks.ts'
+import { asGiven, type Readers, readOptions } from '../core/option-checks.ts'
 import type { TokenStore } from '../core/token-store.ts'
 import { Changes } from '../store/changes.ts'
 import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
@@ -19,6 +19,13 @@ export interface PostgresStoreOptions extends SharedStoreOptions {
   listener?: PostgresListener | undefined
 }
 
+const OPTIONS = {
+  pool: asGiven,
+  table: asGiven,
+  listener: asGiven,
+  ...SHARED,
+} satisfies Readers<PostgresStoreOptions>
+
 /**
  * Shares the tokens of each account among all processes that use the same table and the same `prefix`. PostgreSQL 12 or newer. One process
  * renews, and the others adopt its tokens. A single-use refresh token is presented once, even if the process that renews dies.
@@ -34,10 +41,6 @@ export interface PostgresStoreOptions extends SharedStoreOptions {
  * @throws {TypeError | RangeError} naming the option.
  */
 export function postgresStore(options: PostgresStoreOptions): TokenStore {
-  const own = ownOptions(
-    'The options of postgresStore',
-    options,
-    namesOf<PostgresStoreOptions>({ pool: true, table: true, listener: true, ...SHARED }),
-  )
-  return storeOn(postgresRegister(own.pool, own.table, own.listener), own, reasonOf, { NotifiedOf: Changes })
+  const { pool, table, listener, ...shared } = readOptions('The options of postgresStore', options, OPTIONS, '')
+  return storeOn(postgresRegister(pool, table, listener), shared, reasonOf, { NotifiedOf: Changes })
 }

@@ -1,4 +1,4 @@
-import { namesOf, ownOptions } from '../core/option-checks.ts'
+import { asGiven, type Readers, readOptions } from '../core/option-checks.ts'
 import type { TokenStore } from '../core/token-store.ts'
 import { Changes } from '../store/changes.ts'
 import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
@@ -18,6 +18,8 @@ export interface RedisStoreOptions extends SharedStoreOptions {
   subscriber?: RedisSubscriber | undefined
 }
 
+const OPTIONS = { client: asGiven, ...SHARED, subscriber: asGiven } satisfies Readers<RedisStoreOptions>
+
 /**
  * Shares the tokens of each account among all processes that use the same Redis and the same `prefix`. One process renews, and
  * the others adopt its tokens. A single-use refresh token is presented once, even if the process that renews dies.
@@ -36,12 +38,8 @@ export interface RedisStoreOptions extends SharedStoreOptions {
  * @throws {TypeError | RangeError} naming the option.
  */
 export function redisStore(options: RedisStoreOptions): TokenStore {
-  const own = ownOptions(
-    'The options of redisStore',
-    options,
-    namesOf<RedisStoreOptions>({ client: true, ...SHARED, subscriber: true }),
-  )
-  const register = redisRegister(own.client, own.subscriber)
-  watch(own.client)
-  return storeOn(register, own, (thrown) => reasonOf(thrown, own.client), { NotifiedOf: Changes })
+  const { client, subscriber, ...shared } = readOptions('The options of redisStore', options, OPTIONS, '')
+  const register = redisRegister(client, subscriber)
+  watch(client)
+  return storeOn(register, shared, (thrown) => reasonOf(thrown, client), { NotifiedOf: Changes })
 }

@@ -1,4 +1,4 @@
-import { checkObject, namesOf, ownOptions } from '../core/option-checks.ts'
+import { asGiven, checkObject, type Readers, readOptions } from '../core/option-checks.ts'
 import type { TokenStore } from '../core/token-store.ts'
 import { ForeignReply } from '../store/reason.ts'
 import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
@@ -35,6 +35,11 @@ interface Given extends SharedStoreOptions {
   table?: string | undefined
 }
 
+const OPTIONS: Readers<Omit<Given, keyof SharedStoreOptions>> & typeof SHARED = {
+  ...{ file: asGiven, database: asGiven, table: asGiven },
+  ...SHARED,
+}
+
 /**
  * Shares the tokens of each account among all processes of one machine that use the same file and the same `prefix`: command-line tools, desktop
  * programs, workers. One process renews, and the others adopt its tokens. A single-use refresh token is presented once, even if the process that
@@ -53,13 +58,11 @@ interface Given extends SharedStoreOptions {
  * @throws {TypeError | RangeError} naming the option, or the Node version.
  */
 export function sqliteStore(options: SqliteStoreOptions): TokenStore {
-  const names = namesOf<Given>({ file: true, database: true, table: true, ...SHARED })
-  const own: Given = ownOptions('The options of sqliteStore', options, names)
-  const { file, database, table, ...shared } = own
+  const { file, database, table, ...shared } = readOptions('The options of sqliteStore', options, OPTIONS, '')
   if ((file === undefined) === (database === undefined)) throw new TypeError('Pass either file or database')
   const open = file === undefined ? onGiven(database) : opening(file)
   // A little less than the store's own timeout, so that the reported reason is the lock.
-  const patienceMs = (shared.commandTimeoutMs ?? 250) * 0.8
+  const patienceMs = shared.commandTimeoutMs * 0.8
   return storeOn(sqliteRegister(open, patienceMs, table), shared, reasonOf)
 }
 

@@ -1,5 +1,5 @@
 import { OTHER_OWNERS } from '../core/other-owners.ts'
-import { checkChoice, checkedDuration, checkText, namesOf, ownOptions } from '../core/option-checks.ts'
+import { checkChoice, checkedDuration, checkText, type Readers, readOptions } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
 import { member } from '../core/thrown.ts'
 import { boundRecord } from '../core/bound-record.ts'
@@ -31,8 +31,23 @@ export interface SharedStoreOptions {
   onUnavailable?: 'private' | 'fail' | undefined
 }
 
-/** The options of every shared store. */
-export const SHARED = { prefix: true, encryptionKeys: true, commandTimeoutMs: true, onUnavailable: true } as const
+/** The readers of the options that every shared store has. */
+export const SHARED = {
+  prefix: checkedPrefix,
+  encryptionKeys: (_, given) => given as SharedStoreOptions['encryptionKeys'],
+  commandTimeoutMs: (name, given = 250) => checkedDuration(name, given, 1),
+  onUnavailable: (name, given = 'private') => checkChoice(name, given, ['private', 'fail']),
+} satisfies Readers<SharedStoreOptions>
+
+/** The options with their defaults. */
+export type SharedSettings = Pick<SharedStoreOptions, 'encryptionKeys'> &
+  Pick<StoreSettings, 'prefix' | 'commandTimeoutMs' | 'onUnavailable'>
+
+function checkedPrefix(name: string, given: unknown = 'evergreen'): string {
+  checkText(name, given)
+  if (/[{}]/.test(given)) throw new TypeError(`${name} must not contain braces, got '${given}'`)
+  return given
+}
 
 /**
  * Shares the tokens of each account among all owners that use the same register and the same `prefix`. One of them renews, and the others adopt its
@@ -50,7 +65,7 @@ export const SHARED = { prefix: true, encryptionKeys: true, commandTimeoutMs: tr
  * @throws {TypeError | RangeError} naming the option.
  */
 export function sharedStore(register: TokenRegister, options: SharedStoreOptions = {}): TokenStore {
-  const own = ownOptions('The options of sharedStore', options, namesOf<SharedStoreOptions>(SHARED))
+  const own = readOptions('The options of sharedStore', options, SHARED, '')
   return storeOn(register, own, reasonOfRegister, { NotifiedOf: Changes })
 }
 
@@ -62,36 +77,23 @@ function reasonOfRegister(thrown: unknown): string {
   )
 }
 
-/** Checks the options that need no WebCrypto. @throws {TypeError | RangeError} naming the option. */
-export function checkedShared({
-  prefix = 'evergreen',
-  commandTimeoutMs = 250,
-  onUnavailable = 'private',
-}: SharedStoreOptions): Pick<StoreSettings, 'prefix' | 'commandTimeoutMs' | 'onUnavailable'> {
-  checkText('prefix', prefix)
-  if (/[{}]/.test(prefix)) throw new TypeError(`prefix must not contain braces, got '${prefix}'`)
-  checkChoice('onUnavailable', onUnavailable, ['private', 'fail'])
-  return { prefix, commandTimeoutMs: checkedDuration('commandTimeoutMs', commandTimeoutMs, 1), onUnavailable }
-}
-
 /**
- * @param options Own members only.
  * @param reasonOf Describes why a step of the register failed, without secrets.
  * @param isAlone Whether this process currently has no store that others could share.
  * @param NotifiedOf For registers that report whether they watch (`isWatching`). Not loaded in pages.
  */
 export function storeOn(
   register: TokenRegister,
-  options: SharedStoreOptions,
+  { encryptionKeys, ...options }: SharedSettings,
   reasonOf: (thrown: unknown) => string,
   { isAlone, NotifiedOf }: { isAlone?: () => boolean; NotifiedOf?: typeof Changes } = {},
 ): TokenStore {
   checkWebCrypto('A shared store', 'do without')
   const checked = checkedRegister(register)
   const settings: StoreSettings = {
-    ...checkedShared(options),
+    ...options,
     register: checked,
-    keyRing: new KeyRing(options.encryptionKeys),
+    keyRing: new KeyRing(encryptionKeys),
     steps: new Steps(checked.capacity),
     reads: new Together(),
     writing: new Map(),

@@ -1,8 +1,8 @@
-import { namesOf, ownOptions } from '../core/option-checks.ts'
+import { checkedDuration, type Readers, readOptions } from '../core/option-checks.ts'
 import { isPromise } from '../core/thrown.ts'
 import type { OpenableStore, TokenStore } from '../core/token-store.ts'
 import type { GivenEncryptionKey } from '../store/sealed-box.ts'
-import { checkedShared, SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
+import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import { isPageKey } from './browser-key.ts'
 import { deniableStore } from './deniable-store.ts'
 import { indexedDatabases } from './indexed-db.ts'
@@ -11,8 +11,11 @@ import { StorageAccess } from './storage-access.ts'
 import { tabStore } from './tab-store.ts'
 import { webRegister } from './web-register.ts'
 
-/** IndexedDB involves no network, so a late response only means that this machine is busy. */
-const COMMAND_TIMEOUT_MS = 5_000
+const OPTIONS = {
+  ...SHARED,
+  // IndexedDB involves no network, so a late response only means that this machine is busy.
+  commandTimeoutMs: (name, given = 5_000) => checkedDuration(name, given, 1),
+} satisfies Readers<SharedStoreOptions>
 
 /**
  * Shares the tokens of each account among the tabs and workers of one origin that use the same `prefix`, through IndexedDB. One of them renews, and the others
@@ -31,21 +34,19 @@ const COMMAND_TIMEOUT_MS = 5_000
  * @throws {TypeError | RangeError} naming the option.
  */
 export function webStore(options: SharedStoreOptions = {}): TokenStore {
-  const own = ownOptions('The options of webStore', options, namesOf<SharedStoreOptions>(SHARED))
   // Checked even where no store can be shared, so that a mistake shows on the server that renders the page, and not only in browsers.
-  checkedShared(own)
+  const own = readOptions('The options of webStore', options, OPTIONS, '')
+  const { encryptionKeys: keys } = own
   const databases = indexedDatabases()
   if ((globalThis as { isSecureContext?: boolean }).isSecureContext === false)
     return tabStore(INSECURE, own.onUnavailable)
   if (!databases) return tabStore(NO_DATABASES, own.onUnavailable)
-  if (Array.isArray(own.encryptionKeys) && own.encryptionKeys.some(isPageKey))
-    return tabStore(NO_KEY, own.onUnavailable, 'denied')
-  const commandTimeoutMs = own.commandTimeoutMs ?? COMMAND_TIMEOUT_MS
+  if (Array.isArray(keys) && keys.some(isPageKey)) return tabStore(NO_KEY, own.onUnavailable, 'denied')
   const access = new StorageAccess()
   const register = access.watched(webRegister(databases))
-  const encryptionKeys = Array.isArray(own.encryptionKeys) ? own.encryptionKeys.map(shareable) : own.encryptionKeys
+  const encryptionKeys = Array.isArray(keys) ? keys.map(shareable) : keys
   const isAlone = () => access.denial !== undefined
-  const given = { ...own, encryptionKeys, commandTimeoutMs }
+  const given = { ...own, encryptionKeys }
   const store = storeOn(register, given, (thrown) => access.failed(thrown), { isAlone })
   return Object.freeze({ ...livingStore(deniableStore(store as OpenableStore, access)), singleUser: true })
 }

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { sqliteStore, type SqliteStoreOptions } from '../../src/sqlite/index.ts'
 import { reasonOf } from '../../src/sqlite/reason.ts'
 import { sqliteRegister } from '../../src/sqlite/sqlite-register.ts'
-import { storeOn } from '../../src/store/shared-store.ts'
+import { readOptions } from '../../src/core/option-checks.ts'
+import { SHARED, storeOn } from '../../src/store/shared-store.ts'
 import { tokenRegisterChecks } from '../../src/testing/index.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { BetterSqlite, describeSqlite } from '../support/node-sqlite.ts'
@@ -41,7 +42,7 @@ describeSqlite('given a database of better-sqlite3', () => {
     const database = open(newFile())
     return storeOn(
       sqliteRegister(() => database, 100, undefined, clock),
-      {},
+      readOptions('The options', {}, SHARED, ''),
       reasonOf,
     )
   })
