@@ -22,40 +22,37 @@ export interface ReadGrant extends GrantDetails {
   readonly problems: readonly string[]
 }
 
+/** The assumed lifetime of an access token whose source returns no positive, finite lifetime, ms. */
+const ASSUMED_LIFETIME_MS = 300_000
+
 /**
  * Reads the grant of a source. If a refresh returned a new refresh token, the old one is spent, so the new one must be kept whatever else is wrong with
  * the response (F345). Otherwise the response is used as a whole or not at all.
  *
  * @param presented The refresh token that the exchange presented.
- * @throws {TokenError} The `flaw`, or as `checkedGrant`.
+ * @throws {TokenError} The `flaw`. `ERR_TOKEN_SOURCE` if a member is missing or has the wrong type: the source is broken. `ERR_TOKEN_RESPONSE` if
+ * a value is unusable. The outcome is `unknown`: the service may have rotated the refresh token.
  */
 export function grantOfSource(given: DetailedGrant | undefined, presented: string | undefined): ReadGrant {
-  const remarks = grantDetailsOf(given)
-  const members = quietly(() => membersOf(given))
-  const rotated = members && quietly(() => refreshIn({ ...members, refreshLifetimeMs: undefined }))
-  const next = rotated?.refreshToken
-  if (members && presented !== undefined && next !== undefined && next !== presented)
-    return { ...remarks, ...readInParts(members, given, next, remarks.flaw) }
-  return { ...remarks, grant: checkedGrant(given), problems: [] }
-}
-
-/** The assumed lifetime of an access token whose source returns no positive, finite lifetime, ms. */
-const ASSUMED_LIFETIME_MS = 300_000
-
-const assumed = (given: unknown): string =>
-  `accessLifetimeMs must be positive and finite, got ${String(given)}: ${ASSUMED_LIFETIME_MS} ms are assumed`
-
-/** The assumed lifetime, if the source returns no positive, finite one. */
-function assumedIn({ accessLifetimeMs }: Members): { accessLifetimeMs?: number; isLifetimeAssumed?: true } {
-  const isUnknown = typeof accessLifetimeMs === 'number' && !(accessLifetimeMs > 0 && accessLifetimeMs < Infinity)
-  return isUnknown ? { accessLifetimeMs: ASSUMED_LIFETIME_MS, isLifetimeAssumed: true } : {}
+  const remarks = (member(given, GRANT_DETAILS) ?? {}) as GrantDetails
+  try {
+    const members = membersOf(given)
+    const next = quietly(() => refreshIn({ ...members, refreshLifetimeMs: undefined }).refreshToken)
+    if (presented !== undefined && next !== undefined && next !== presented)
+      return readInParts(members, given, next, remarks)
+    if (remarks.flaw) throw remarks.flaw
+    const parts = { ...refreshIn(members), ...subjectIn(members), ...contextIn(members) }
+    return { ...remarks, grant: Object.freeze({ ...accessIn(members, given), ...parts }), problems: [] }
+  } catch (thrown) {
+    throw errorOf(thrown)
+  }
 }
 
 function readInParts(
   members: Members,
   given: object | undefined,
   refreshToken: string,
-  flaw: TokenError | undefined,
+  { flaw, ...details }: GrantDetails,
 ): ReadGrant {
   const problems: string[] = []
   const orAbsent = (read: (members: Members) => object): object => {
@@ -66,62 +63,33 @@ function readInParts(
       return {}
     }
   }
-  const lifetime = assumedIn(members)
-  if (lifetime.isLifetimeAssumed && !flaw) problems.push(assumed(members.accessLifetimeMs))
+  const { accessLifetimeMs: ms, context } = members
+  const isAssumed = typeof ms === 'number' && !(ms > 0 && ms < Infinity)
+  if (isAssumed && !flaw) problems.push(assumed(ms))
   // A context of another type is not the service's fault: the source is broken, and fails each time.
-  const context = typeof members.context === 'string' ? orAbsent(contextIn) : {}
-  const parts = { refreshToken, ...orAbsent(refreshIn), ...orAbsent(subjectIn), ...context }
-  const without = (why: TokenError) => ({ grant: Object.freeze({ ...NO_ACCESS_TOKEN, ...parts }), problems, flaw: why })
-  if (flaw) return without(flaw)
+  const known = typeof context === 'string' ? orAbsent(contextIn) : {}
+  const parts = { refreshToken, ...orAbsent(refreshIn), ...orAbsent(subjectIn), ...known }
   try {
-    if (typeof members.context !== 'string') contextIn(members)
-    return {
-      ...lifetime,
-      grant: Object.freeze({ ...accessIn({ ...members, ...lifetime }, given), ...dueIn(members), ...parts }),
-      problems,
-    }
+    if (flaw) throw flaw
+    if (typeof context !== 'string') contextIn(members)
+    const access = accessIn(isAssumed ? { ...members, accessLifetimeMs: ASSUMED_LIFETIME_MS } : members, given)
+    const more = isAssumed ? { ...details, isLifetimeAssumed: true } : details
+    return { ...more, grant: Object.freeze({ ...access, ...parts }), problems }
   } catch (thrown) {
-    return without(errorOf(thrown))
+    return { ...details, grant: Object.freeze({ ...NO_ACCESS_TOKEN, ...parts }), problems, flaw: errorOf(thrown) }
   }
 }
 
-/**
- * Checks the grant of a source. The outcome of an unusable grant is `unknown`: the service may have rotated the refresh token.
- *
- * @throws {TokenError} `ERR_TOKEN_SOURCE` if a member is missing or has the wrong type: the source is broken. `ERR_TOKEN_RESPONSE` if
- * a value is unusable.
- */
-export function checkedGrant(given: TokenGrant | undefined): Readonly<TokenGrant> {
-  const { flaw } = grantDetailsOf(given)
-  if (flaw) throw flaw
-  try {
-    return readGrant(given)
-  } catch (thrown) {
-    throw errorOf(thrown)
-  }
-}
+const assumed = (ms: number): string =>
+  `accessLifetimeMs must be positive and finite, got ${ms}: ${ASSUMED_LIFETIME_MS} ms are assumed`
 
-const grantDetailsOf = (given: object | undefined) => (member(given, GRANT_DETAILS) ?? {}) as GrantDetails
-
-function errorOf(flaw: unknown): TokenError {
+function errorOf(thrown: unknown): TokenError {
   const details = { outcome: 'unknown' } as const
-  if (flaw instanceof BrokenGrant)
-    return new TokenError('ERR_TOKEN_SOURCE', `The token source is broken: ${flaw.message}`, details)
-  if (flaw instanceof UnusableGrant)
-    return new TokenError('ERR_TOKEN_RESPONSE', `The token source returned unusable tokens: ${flaw.message}`, details)
-  throw flaw
-}
-
-/** @returns A frozen copy with only the members of a grant. @throws {BrokenGrant | UnusableGrant} naming the member */
-export function readGrant(grant: TokenGrant | undefined): Readonly<TokenGrant> {
-  const members = membersOf(grant)
-  return Object.freeze({
-    ...accessIn(members, grant),
-    ...dueIn(members),
-    ...refreshIn(members),
-    ...subjectIn(members),
-    ...contextIn(members),
-  })
+  if (thrown instanceof BrokenGrant)
+    return new TokenError('ERR_TOKEN_SOURCE', `The token source is broken: ${thrown.message}`, details)
+  if (thrown instanceof UnusableGrant)
+    return new TokenError('ERR_TOKEN_RESPONSE', `The token source returned unusable tokens: ${thrown.message}`, details)
+  return thrown as TokenError
 }
 
 /**
@@ -148,39 +116,35 @@ const NO_ACCESS_TOKEN = { accessToken: '', accessLifetimeMs: 0 }
 
 type Members = Readonly<Record<keyof TokenGrant, unknown>>
 
-/** @param nullIsAbsent Databases return null for absent values. */
-function membersOf(grant: object | undefined, nullIsAbsent = false): Members {
+/** @param isAdopted Null counts as absent, because databases return it. The service asks for no earlier renewal. */
+function membersOf(grant: object | undefined, isAdopted = false): Members {
   if (typeof grant !== 'object' || (grant as unknown) === null)
     throw new BrokenGrant(`got ${kindOf(grant)} instead of { accessToken, accessLifetimeMs }`)
   const read = (name: keyof TokenGrant) => {
     const value = member(grant, name)
-    return nullIsAbsent && value === null ? undefined : value
+    return isAdopted && value === null ? undefined : value
   }
   return {
     accessToken: read('accessToken'),
     accessLifetimeMs: read('accessLifetimeMs'),
     refreshToken: read('refreshToken'),
     refreshLifetimeMs: read('refreshLifetimeMs'),
-    refreshAfterMs: read('refreshAfterMs'),
+    refreshAfterMs: isAdopted ? undefined : read('refreshAfterMs'),
     subject: read('subject'),
     context: read('context'),
   }
 }
 
-function accessIn({ accessToken, accessLifetimeMs }: Members, grant: object = {}) {
+function accessIn({ accessToken, accessLifetimeMs, refreshAfterMs }: Members, grant: object = {}) {
   if (accessToken === undefined) throw missing('accessToken', grant, ['access_token', 'access', 'token'], '')
   if (accessLifetimeMs === undefined) throw missing('accessLifetimeMs', grant, ['expires_in', 'expiresIn'], ' Pass ms')
   if (typeof accessToken !== 'string') throw new BrokenGrant(`accessToken must be a string, got ${kindOf(accessToken)}`)
   // axios strips other characters silently, and would send a different token.
   if (!/^[\x21-\x7e]+$/.test(accessToken)) throw new UnusableGrant('accessToken must be visible ASCII characters')
   checkLifetime('accessLifetimeMs', accessLifetimeMs)
-  return { accessToken, accessLifetimeMs }
-}
-
-/** An invalid `refreshAfterMs` counts as absent. */
-function dueIn({ refreshAfterMs }: Members) {
-  const isValid = typeof refreshAfterMs === 'number' && refreshAfterMs > 0 && refreshAfterMs < Infinity
-  return isValid ? { refreshAfterMs } : {}
+  // An invalid one counts as absent.
+  const isDue = typeof refreshAfterMs === 'number' && refreshAfterMs > 0 && refreshAfterMs < Infinity
+  return { accessToken, accessLifetimeMs, ...(isDue && { refreshAfterMs }) }
 }
 
 function refreshIn({ refreshToken, refreshLifetimeMs }: Members) {

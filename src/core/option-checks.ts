@@ -20,24 +20,6 @@ export type Complete<Whole, Table extends Whole> = Table
 /** The members of a table with this value. */
 export type KeysOf<Table, Value> = { [Key in keyof Table]: Table[Key] extends Value ? Key : never }[keyof Table]
 
-/**
- * Copies the own members of the options, so that members of `Object.prototype` do not count as options.
- *
- * @param names All known options.
- * @returns A copy that inherits nothing.
- * @throws {TypeError} If the options are not a plain object, or have an unknown member, such as a misspelled one.
- */
-function ownOptions<Options extends object>(what: string, given: Options, names: readonly string[]): Options {
-  checkObject(what, given)
-  const options = Object.assign(Object.create(null) as Options, given)
-  const unknown = Object.keys(options).find((name) => !names.includes(name))
-  if (unknown !== undefined) throw new TypeError(`${what}: there is no '${unknown}', ${adviceOn(unknown, names)}`)
-  // An option that comes from a class would be ignored silently.
-  const inherited = names.find((name) => name in given && !(name in options) && !(name in Object.prototype))
-  if (inherited === undefined) return options
-  throw new TypeError(`${what} must be a plain object: ${inherited} comes from a class`)
-}
-
 /** The function that an option belongs to, for options passed to the wrong function. Rows are skipped for a function that takes one of their names. */
 const HOMES: readonly (readonly [where: string, ...names: string[]])[] = [
   [
@@ -102,10 +84,12 @@ export function ifGiven<Value>(check: (name: string, given: unknown) => Value) {
 }
 
 /**
- * Checks options and applies their defaults.
+ * Checks the own members of options and applies their defaults, so that members of `Object.prototype` do not count as options.
  *
  * @param prefix Written before the names of options in messages, as in `retry.maxAttempts`.
- * @throws {TypeError | RangeError} Naming the option.
+ * @returns A frozen object that inherits no option.
+ * @throws {TypeError | RangeError} Naming the option. {TypeError} If the options are not a plain object, or have an unknown member, such as a
+ * misspelled one.
  */
 export function readOptions<Table extends Readers<Record<string, unknown>>>(
   what: string,
@@ -113,9 +97,18 @@ export function readOptions<Table extends Readers<Record<string, unknown>>>(
   table: Table,
   prefix = `${what}.`,
 ): { readonly [Name in keyof Table]: ReturnType<Table[Name]> } {
-  const own: Record<string, unknown> = ownOptions(what, given, Object.keys(table)) as never
-  const read = Object.entries(table).map(([name, reader]) => [name, reader(prefix + name, own[name])])
-  return Object.freeze(Object.fromEntries(read)) as never
+  checkObject(what, given)
+  const own = Object.assign(Object.create(null) as Record<string, unknown>, given)
+  const readers = Object.entries(table)
+  const names = readers.map(([name]) => name)
+  const unknown = Object.keys(own).find((name) => !names.includes(name))
+  if (unknown !== undefined) throw new TypeError(`${what}: there is no '${unknown}', ${adviceOn(unknown, names)}`)
+  // An option that comes from a class would be ignored silently.
+  const inherited = names.find((name) => name in given && !(name in own) && !(name in Object.prototype))
+  if (inherited !== undefined) throw new TypeError(`${what} must be a plain object: ${inherited} comes from a class`)
+  return Object.freeze(
+    Object.fromEntries(readers.map(([name, read]) => [name, read(prefix + name, own[name])])),
+  ) as never
 }
 
 /** @returns An option of one call; undefined if the object has no own member of this name. */

@@ -57,17 +57,11 @@ function provingKey(
 }
 
 function checkedRequest(request: Parameters<ProvingKey['prove']>[0]): ProvedRequest {
-  return readOptions('The request', request, REQUEST, '')
+  const optional = ifGiven(checkedText)
+  return readOptions('The request', request, { method: checkedText, url, token: optional, nonce: optional }, '')
 }
 
-const REQUEST = {
-  method: checkedText,
-  url: absolute,
-  token: /* @__PURE__ */ ifGiven(checkedText),
-  nonce: /* @__PURE__ */ ifGiven(checkedText),
-}
-
-function absolute(name: string, given: unknown): URL {
+function url(name: string, given: unknown): URL {
   const parsed = parsedUrl(String(given))
   if (!parsed) throw new TypeError(`${name} must be an absolute URL`)
   return parsed

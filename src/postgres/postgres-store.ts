@@ -19,13 +19,6 @@ export interface PostgresStoreOptions extends SharedStoreOptions {
   listener?: PostgresListener | undefined
 }
 
-const OPTIONS = {
-  pool: asGiven,
-  table: asGiven,
-  listener: asGiven,
-  ...SHARED,
-} satisfies Readers<PostgresStoreOptions>
-
 /**
  * Shares the tokens of each account among all processes that use the same table and the same `prefix`. PostgreSQL 12 or newer. One process
  * renews, and the others adopt its tokens. A single-use refresh token is presented once, even if the process that renews dies.
@@ -41,6 +34,8 @@ const OPTIONS = {
  * @throws {TypeError | RangeError} naming the option.
  */
 export function postgresStore(options: PostgresStoreOptions): TokenStore {
-  const { pool, table, listener, ...shared } = readOptions('The options of postgresStore', options, OPTIONS, '')
+  const own = { pool: asGiven, table: asGiven, listener: asGiven }
+  const readers = { ...own, ...SHARED } satisfies Readers<PostgresStoreOptions>
+  const { pool, table, listener, ...shared } = readOptions('The options of postgresStore', options, readers, '')
   return storeOn(postgresRegister(pool, table, listener), shared, reasonOf, { NotifiedOf: Changes })
 }

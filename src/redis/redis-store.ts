@@ -18,8 +18,6 @@ export interface RedisStoreOptions extends SharedStoreOptions {
   subscriber?: RedisSubscriber | undefined
 }
 
-const OPTIONS = { client: asGiven, ...SHARED, subscriber: asGiven } satisfies Readers<RedisStoreOptions>
-
 /**
  * Shares the tokens of each account among all processes that use the same Redis and the same `prefix`. One process renews, and
  * the others adopt its tokens. A single-use refresh token is presented once, even if the process that renews dies.
@@ -38,7 +36,8 @@ const OPTIONS = { client: asGiven, ...SHARED, subscriber: asGiven } satisfies Re
  * @throws {TypeError | RangeError} naming the option.
  */
 export function redisStore(options: RedisStoreOptions): TokenStore {
-  const { client, subscriber, ...shared } = readOptions('The options of redisStore', options, OPTIONS, '')
+  const readers = { client: asGiven, ...SHARED, subscriber: asGiven } satisfies Readers<RedisStoreOptions>
+  const { client, subscriber, ...shared } = readOptions('The options of redisStore', options, readers, '')
   const register = redisRegister(client, subscriber)
   watch(client)
   return storeOn(register, shared, (thrown) => reasonOf(thrown, client), { NotifiedOf: Changes })

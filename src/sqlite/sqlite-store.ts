@@ -35,10 +35,7 @@ interface Given extends SharedStoreOptions {
   table?: string | undefined
 }
 
-const OPTIONS: Readers<Omit<Given, keyof SharedStoreOptions>> & typeof SHARED = {
-  ...{ file: asGiven, database: asGiven, table: asGiven },
-  ...SHARED,
-}
+const OWN: Readers<Omit<Given, keyof SharedStoreOptions>> = { file: asGiven, database: asGiven, table: asGiven }
 
 /**
  * Shares the tokens of each account among all processes of one machine that use the same file and the same `prefix`: command-line tools, desktop
@@ -58,7 +55,8 @@ const OPTIONS: Readers<Omit<Given, keyof SharedStoreOptions>> & typeof SHARED = 
  * @throws {TypeError | RangeError} naming the option, or the Node version.
  */
 export function sqliteStore(options: SqliteStoreOptions): TokenStore {
-  const { file, database, table, ...shared } = readOptions('The options of sqliteStore', options, OPTIONS, '')
+  const readers = { ...OWN, ...SHARED }
+  const { file, database, table, ...shared } = readOptions('The options of sqliteStore', options, readers, '')
   if ((file === undefined) === (database === undefined)) throw new TypeError('Pass either file or database')
   const open = file === undefined ? onGiven(database) : opening(file)
   // A little less than the store's own timeout, so that the reported reason is the lock.

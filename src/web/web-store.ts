@@ -1,4 +1,4 @@
-import { checkedDuration, type Readers, readOptions } from '../core/option-checks.ts'
+import { checkedDuration, readOptions } from '../core/option-checks.ts'
 import { isPromise } from '../core/thrown.ts'
 import type { OpenableStore, TokenStore } from '../core/token-store.ts'
 import type { GivenEncryptionKey } from '../store/sealed-box.ts'
@@ -11,11 +11,8 @@ import { StorageAccess } from './storage-access.ts'
 import { tabStore } from './tab-store.ts'
 import { webRegister } from './web-register.ts'
 
-const OPTIONS = {
-  ...SHARED,
-  // IndexedDB involves no network, so a late response only means that this machine is busy.
-  commandTimeoutMs: (name, given = 5_000) => checkedDuration(name, given, 1),
-} satisfies Readers<SharedStoreOptions>
+/** IndexedDB involves no network, so a late response only means that this machine is busy. */
+const commandTimeoutMs = (name: string, given: unknown = 5_000) => checkedDuration(name, given, 1)
 
 /**
  * Shares the tokens of each account among the tabs and workers of one origin that use the same `prefix`, through IndexedDB. One of them renews, and the others
@@ -35,7 +32,7 @@ const OPTIONS = {
  */
 export function webStore(options: SharedStoreOptions = {}): TokenStore {
   // Checked even where no store can be shared, so that a mistake shows on the server that renders the page, and not only in browsers.
-  const own = readOptions('The options of webStore', options, OPTIONS, '')
+  const own = readOptions('The options of webStore', options, { ...SHARED, commandTimeoutMs }, '')
   const { encryptionKeys: keys } = own
   const databases = indexedDatabases()
   if ((globalThis as { isSecureContext?: boolean }).isSecureContext === false)

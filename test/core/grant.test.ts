@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 import { isTokenError, type TokenError } from '../../src/core/errors.ts'
-import { checkedGrant } from '../../src/core/grant.ts'
+import { checkedGrant } from '../support/checked-grant.ts'
 
 const pair = { accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r', refreshLifetimeMs: 21_600_000 }
 

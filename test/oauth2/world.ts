@@ -1,6 +1,6 @@
 import type { AxiosAdapter, InternalAxiosRequestConfig } from 'axios'
 import type { AnomalyKind } from '../../src/core/events.ts'
-import { checkedGrant } from '../../src/core/grant.ts'
+import { checkedGrant } from '../support/checked-grant.ts'
 import type { TokenGrant, TokenSource } from '../../src/core/token-source.ts'
 import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'

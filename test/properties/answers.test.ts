@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
 import { isTokenError, type TokenError } from '../../src/core/errors.ts'
-import { checkedGrant } from '../../src/core/grant.ts'
+import { checkedGrant } from '../support/checked-grant.ts'
 import type { TokenGrant } from '../../src/core/token-source.ts'
 import { parseTimestamp } from '../../src/service/timestamp.ts'
 import { deskBehind, metaText, NOW, obtainText, pairText, stamp, unsignedText } from '../service/variant-b.ts'
