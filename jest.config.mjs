@@ -13,7 +13,7 @@ const processes = [
   ...['figures/bounded', 'figures/exit', 'figures/process', 'figures/stampede'],
 ]
 /** Searches, and figures of heavy traffic: `npm test` has smaller ones of the same promises. */
-const large = ['exhaustive/reduction', 'figures/traffic', 'store/fleet']
+const large = ['exhaustive/reduction', 'figures/outage', 'figures/traffic', 'store/fleet', 'store/overload']
 /** Tests with a real Redis or PostgreSQL. What a register must do is tested with one in memory by `npm test`, too. */
 const servers = [
   ...[

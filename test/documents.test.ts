@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { execFile } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
@@ -40,6 +41,12 @@ const { options: typedOptions } = ts.convertCompilerOptionsFromJson(
   },
   process.cwd(),
 )
+
+/** For all processes: to generate it takes as long as to run most blocks. */
+const CLIENT_KEY = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
+  type: 'pkcs8',
+  format: 'pem',
+}) as string
 
 /** Whether this Node has `node:sqlite` without a flag. */
 const HAS_SQLITE = isBuiltin('node:sqlite')
@@ -105,7 +112,10 @@ describe('given the code of all documents', () => {
     const run = async (name: string, code: string, env = {}) => {
       const file = join(built.dir, `${name.replace(/\W/g, '-')}.mjs`)
       await writeFile(file, runnable(code))
-      expect(await built.run([file], env)).toEqual({ code: 0, printed: expect.stringMatching(/^ran$/m) })
+      expect(await built.run([file], { CLIENT_KEY, ...env })).toEqual({
+        code: 0,
+        printed: expect.stringMatching(/^ran$/m),
+      })
     }
     const isRedis = ({ code }: { code: string }) => code.includes('redis://')
     const lacksSqlite = ({ code }: { code: string }) => /sqliteStore\(\{\s*file/.test(code) && !HAS_SQLITE
@@ -189,7 +199,6 @@ function guestsIn(code: string): string[] {
 
 /** A module with the names that the documents use but do not declare. */
 const GIVEN = `
-import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import axios from 'axios'
@@ -201,8 +210,6 @@ const { client, login } = service
 Object.assign(process.env, { CLIENT_ID: client.clientId, CLIENT_SECRET: client.clientSecret })
 Object.assign(process.env, { ACCOUNT_LOGIN: login.login, ACCOUNT_PASSWORD: login.password })
 Object.assign(process.env, { TOKEN_KEY: Buffer.from('thirty-two bytes, and no secret.').toString('base64') })
-const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-process.env.CLIENT_KEY = privateKey.export({ type: 'pkcs8', format: 'pem' })
 export const server = createServer()
 export const tokens = createTokenManager({ source: loginPassword({ baseUrl: service.baseUrl, ...service.login }) })
 // The service has no public paths: a request without a token gets a 401.

@@ -1,11 +1,12 @@
 // Installs packages that only some commands need. They have folders of their own, each with a package.json:
 // node scripts/lib/installed.mjs <folder> …, or --gate for all that the gate needs. What is installed already takes no time.
 // What the gate needs has a lock file. The others state exact versions of their direct dependencies only (package-lock=false in .npmrc).
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
 const project = fileURLToPath(new URL('../..', import.meta.url))
 /** What the types of the code need; what the tests need beside that; what the gate needs beside both. */
@@ -17,9 +18,19 @@ const COMPILED = ['test/sqlite']
 const QUICKLY = { CFLAGS: '-O0', CXXFLAGS: '-O0' }
 const GROUPS = { '--code': CODE, '--tests': TESTS, '--gate': GATE }
 
-for (const folder of process.argv.slice(2).flatMap((name) => GROUPS[name] ?? [name])) install(folder)
+/** To install is mostly to wait for the registry and the disk. */
+const AT_ONCE = 4
 
-function install(folder) {
+const folders = process.argv.slice(2).flatMap((name) => GROUPS[name] ?? [name])
+// What is compiled takes longest.
+const queue = folders.sort((one, other) => Number(COMPILED.includes(other)) - Number(COMPILED.includes(one)))
+await Promise.all(Array.from({ length: AT_ONCE }, installNext))
+
+async function installNext() {
+  for (let folder = queue.shift(); folder !== undefined; folder = queue.shift()) await install(folder)
+}
+
+async function install(folder) {
   const cwd = join(project, folder)
   const stamp = join(cwd, 'node_modules', '.installed')
   const lock = join(cwd, 'package-lock.json')
@@ -35,9 +46,9 @@ function install(folder) {
     Object.entries(process.env).filter(([name]) => !/^npm_(?!config_registry)/i.test(name)),
   )
   if (COMPILED.includes(folder)) Object.assign(env, QUICKLY)
-  const options = { cwd, env, stdio: ['ignore', 'ignore', 'inherit'], shell: process.platform === 'win32' }
+  const options = { cwd, env, shell: process.platform === 'win32', maxBuffer: Infinity }
   try {
-    execFileSync('npm', [command, '--no-audit', '--no-fund'], options)
+    await promisify(execFile)('npm', [command, '--no-audit', '--no-fund'], options)
   } catch (error) {
     // It is compiled here, and this machine may have no compiler: then its tests say that they are skipped.
     if (!COMPILED.includes(folder) || process.env.CI) throw error

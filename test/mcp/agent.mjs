@@ -1,8 +1,6 @@
 // One process of a machine: node agent.mjs, with its settings as JSON in AGENT. Prints `ready`, waits for a line, makes one call and prints the result.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
-import * as of2 from '@modelcontextprotocol/client'
-import { PrivateKeyJwtProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js'
 import { auth } from '@modelcontextprotocol/sdk/client/auth.js'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -54,10 +52,15 @@ class FileProvider {
   invalidateCredentials = (scope) => this.#keep({ tokens: undefined, ...(scope === 'all' && { client: undefined }) })
 }
 
-const PrivateKeyJwt = host === 'client-2' ? of2.PrivateKeyJwtProvider : PrivateKeyJwtProvider
-const provider = robot ? new PrivateKeyJwt(robot) : new FileProvider()
+const of2 = host === 'client-2' ? await import('@modelcontextprotocol/client') : undefined
+const provider = robot ? await providerOf(robot) : new FileProvider()
 const redis = store?.redis && (await (await import('redis')).createClient({ url: store.redis }).connect())
 const login = isAlone ? undefined : await openLogin()
+
+async function providerOf(robot) {
+  const { PrivateKeyJwtProvider } = of2 ?? (await import('@modelcontextprotocol/sdk/client/auth-extensions.js'))
+  return new PrivateKeyJwtProvider(robot)
+}
 
 async function openLogin() {
   const { mcpLogin } = await import(`${dist}/mcp.js`)

@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { startMcpWorld } from './world.mjs'
 
 const AGENT = fileURLToPath(new URL('agent.mjs', import.meta.url))
+/** The processes load the same files. Node 20 has no such cache. */
+const NODE_COMPILE_CACHE = fileURLToPath(new URL('node_modules/.cache/compiled', import.meta.url))
 
 /** @param {{ node: string, dist: string, redis?: string, isAlone?: boolean, exchangeTimeoutMs?: number }} how `isAlone`: the SDK without this package. */
 export async function startFleet({ node, dist, redis, ...how }) {
@@ -21,7 +23,7 @@ export async function startFleet({ node, dist, redis, ...how }) {
     const store = redis === undefined ? { file: join(folder, 'login.db') } : { redis }
     const told = { url: world.serverUrl.href, dist, store, keeps: join(folder, 'provider.json'), ...how, ...more }
     const child = spawn(node, [AGENT], {
-      env: { ...process.env, AGENT: JSON.stringify(told), NODE_NO_WARNINGS: '1' },
+      env: { ...process.env, AGENT: JSON.stringify(told), NODE_NO_WARNINGS: '1', NODE_COMPILE_CACHE },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
     children.add(child)
