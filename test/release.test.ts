@@ -51,17 +51,21 @@ describe('given the workflow that releases', () => {
 
 describe('given a commit with a tag', () => {
   const manifest = { version: '0.3.0', repository: 'somewhere', homepage: 'somewhere', bugs: 'somewhere' }
+  const first = '# Changelog\n\n## 0.3.0\n\nThe first public release.\n'
+  const later = `${first}\n## 0.2.0\n`
   it.each([
-    ['v0.3.0', manifest, [], []],
-    ['v0.3.1', manifest, [], [/must be v0\.3\.0/]],
-    [undefined, manifest, [], [/must be v0\.3\.0/]],
-    ['v0.3.0', { version: '0.3.0' }, [], [/no repository/, /no homepage/, /no bugs/]],
-    ['v0.3.0', manifest, ['oauth2.md', 'web.md'], [/2 changes wait/]],
+    ['v0.3.0', manifest, [], later, []],
+    ['v0.3.1', manifest, [], later, [/must be v0\.3\.0/]],
+    [undefined, manifest, [], later, [/must be v0\.3\.0/]],
+    ['v0.3.0', { version: '0.3.0' }, [], later, [/no repository/, /no homepage/, /no bugs/]],
+    ['v0.3.0', manifest, ['oauth2.md', 'web.md'], later, [/2 changes wait in \.changeset: run npm run changelog/]],
+    ['v0.3.0', manifest, ['oauth2.md', 'web.md'], first, [/2 changes wait in \.changeset: delete them/]],
+    ['v0.3.0', manifest, [], first, []],
   ])(
-    'when the tag is %s, with %j and the changes %j, then the error says what is missing (F254)',
-    (tag, given, changes, said) => {
-      const missing = missingFor(tag, given, ['README.md', 'config.json', ...changes])
-      expect(missing).toEqual(said.map((pattern) => expect.stringMatching(pattern)))
+    'when the tag is %s, with %j, the changes %j and the changelog %j, then the error says what is missing (F254)',
+    (tag, given, changes, changelog, errors) => {
+      const missing = missingFor(tag, given, ['README.md', 'config.json', ...changes], changelog)
+      expect(missing).toEqual(errors.map((pattern) => expect.stringMatching(pattern)))
     },
   )
 })
