@@ -22,14 +22,6 @@ export function checking(isGood) {
   return axios.create({ baseURL: BASE_URL, adapter })
 }
 
-/** An axios instance whose adapter never answers, but could: it puts `resolve` into `pending`, as a socket holds its request. */
-export function silent(pending) {
-  return axios.create({
-    baseURL: BASE_URL,
-    adapter: (config) => new Promise((resolve) => pending.push({ config, resolve })),
-  })
-}
-
 export const BASE_URL = 'http://127.0.0.1:1'
 
 function answer(config, status) {

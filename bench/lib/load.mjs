@@ -1,5 +1,3 @@
-import { quantile } from './rounds.mjs'
-
 /** A call that has not ended this long after the last call was sent counts as endless. */
 const PATIENCE_MS = 10_000
 
@@ -39,9 +37,4 @@ export async function load(worlds, { seconds, perSecond }) {
     one.latencies = ended
   }
   return taken
-}
-
-export function quantiles(latencies) {
-  const at = (share) => quantile(latencies, share)
-  return { p50: at(0.5), p99: at(0.99), p999: at(0.999), worst: Math.max(...latencies) }
 }

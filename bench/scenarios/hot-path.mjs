@@ -1,24 +1,22 @@
-import { AGAIN, contestants, EVERGREEN, FLOOR, others, REFERENCE } from '../lib/contestants.mjs'
+import { AGAIN, EVERGREEN, FLOOR, others, REFERENCE } from '../lib/contestants.mjs'
 import { inFreshProcess } from '../lib/fresh-process.mjs'
-import { answeringAtOnce, BASE_URL } from '../lib/in-process-api.mjs'
-import { compareAdded, compared, compareQuiet, median } from '../lib/rounds.mjs'
+import { compareAdded, compared, compareQuiet } from '../lib/rounds.mjs'
 import { range, ratio } from '../lib/table.mjs'
 
 export const name = 'hot-path'
 export const title = 'Hot path: a request with a fresh token'
 /** The number of this form of the results. Raise it when the form, or what is measured, changes. */
-export const form = 4
+export const form = 5
 
 const SETTING = new URL('../lib/hot-path/setting.mjs', import.meta.url)
 const OWN_CODE = new URL('../lib/hot-path/own-code.mjs', import.meta.url)
 /** Each adapter, and its name. */
 const SETTINGS = { inProcess: 'in process', http: 'http adapter', fetch: 'fetch adapter' }
-const LIFETIME_MS = 3_600_000
 
 export async function run({ quick }) {
   const settings = {}
   for (const setting of Object.keys(SETTINGS)) settings[setting] = await measured(setting, quick)
-  return { settings, ownCode: await ownCode(quick), growth: await growth(quick ? 100_000 : 1_000_000) }
+  return { settings, ownCode: await ownCode(quick) }
 }
 
 /** Measures in several processes, one after the other, because the compiler treats the same code differently in each. */
@@ -40,22 +38,6 @@ async function ownCode(quick) {
   const runs = []
   for (let n = 0; n < (quick ? 1 : 3); n++) runs.push(await inFreshProcess(OWN_CODE, [quick ? 6 : 12]))
   return compareAdded(runs, 'ns', REFERENCE, FLOOR)
-}
-
-/** @returns The heap after each tenth of the requests. The first tenth is a warm-up. */
-async function growth(requests) {
-  const obtain = async () => ({ accessToken: 'a-token-that-looks-like-one', lifetimeMs: LIFETIME_MS })
-  const context = { instance: answeringAtOnce(), baseUrl: BASE_URL, obtain, lifetimeMs: LIFETIME_MS }
-  const { get, close } = await contestants[EVERGREEN].create(context)
-  const heapBytes = []
-  for (let tenth = 0; tenth < 10; tenth++) {
-    for (let n = 0; n < requests / 10; n++) await get('/wallet')
-    globalThis.gc()
-    heapBytes.push(process.memoryUsage().heapUsed)
-  }
-  await close()
-  const grownBytes = median(heapBytes.slice(-3)) - median(heapBytes.slice(1, 4))
-  return { requests, heapBytes, grownBytes }
 }
 
 export function ratios({ settings, ownCode }) {

@@ -1,5 +1,4 @@
-import { summary } from '../lib/outage/summary.mjs'
-import { classes, Tally } from '../lib/outage/tally.mjs'
+import { summary, Tally } from '../lib/outage/tally.mjs'
 import { figure } from '../lib/table.mjs'
 import { cores, inThreads } from '../lib/threads.mjs'
 
@@ -12,19 +11,19 @@ export async function run({ quick = false } = {}) {
   const count = quick ? 2_000 : 200_000
   const tally = new Tally()
   const tasks = Array.from({ length: cores }, (_, n) => ({ first: n + 1, count, step: cores }))
-  for (const groups of await inThreads(WORKER, tasks)) tally.join(groups)
-  return { count, classes: classes(tally.groups) }
+  for (const classes of await inThreads(WORKER, tasks)) tally.join(classes)
+  return { count, classes: tally.classes }
 }
 
 export function ratios({ classes }) {
-  const { fast7, silent10, all, firstMinute, laterMinute, fastRecoveryMs, otherRecoveryMs } = summary(classes)
+  const { fast7, silent10, all, fastRecoveryMs, otherRecoveryMs } = summary(classes)
   return {
     'calls that felt 7 s of failing at once': { value: fast7.failed + fast7.delayed, tolerance: 1 },
     'calls that failed in 10 s without an answer': { value: silent10.failed, tolerance: 1 },
     'errors without retryAt': { value: all.mute, tolerance: 1 },
     'unexplained suspicions': { value: all.alarms, tolerance: 1 },
-    'token calls in the first minute': { value: firstMinute, tolerance: 1 },
-    'token calls in a later minute': { value: laterMinute, tolerance: 1 },
+    'token calls in the first minute': { value: all.firstMinute, tolerance: 1 },
+    'token calls in a later minute': { value: all.laterMinute, tolerance: 1 },
     // In virtual time, so these do not depend on the machine.
     'recovery from failing at once, ms': { value: fastRecoveryMs, tolerance: 1.02 },
     'recovery from anything else, ms': { value: otherRecoveryMs, tolerance: 1.02 },
@@ -33,8 +32,8 @@ export function ratios({ classes }) {
 
 /** The figure of this scenario on the page: what it is, ours, and what stands beside it. */
 export function figureOf({ count, classes }) {
-  const { fast7, silent10, firstMinute, laterMinute } = summary(classes)
-  const calls = `${firstMinute} token requests in the first minute and ${laterMinute} in each later one`
+  const { fast7, silent10, all } = summary(classes)
+  const calls = `${all.firstMinute} token requests in the first minute and ${all.laterMinute} in each later one`
   return [
     `API requests that failed or waited in ${figure(fast7.outages)} of ${figure(count)} random outages, those of up to 7 s that fail at once`,
     figure(fast7.failed + fast7.delayed),

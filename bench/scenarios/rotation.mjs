@@ -1,7 +1,7 @@
 import axios from 'axios'
 import { Agent } from 'node:http'
 import { AGAIN, contestants, EVERGREEN, others, STATIC } from '../lib/contestants.mjs'
-import { load, quantiles } from '../lib/load.mjs'
+import { load } from '../lib/load.mjs'
 import { startServices } from '../lib/services.mjs'
 import { figure, range } from '../lib/table.mjs'
 import { tokenCall } from '../lib/token-call.mjs'
@@ -40,7 +40,6 @@ async function together(names, seconds) {
     const { latencies, failed, endless } = taken[each]
     const counts = await services[at].counts()
     results[each] = {
-      ...quantiles(latencies),
       requests: latencies.length,
       waited: latencies.filter((ms) => ms >= TOKEN_LATENCY_MS).length,
       failed,

@@ -4,12 +4,11 @@ import { interleaved } from '../lib/rounds.mjs'
 import { startServices } from '../lib/services.mjs'
 import { figure, range } from '../lib/table.mjs'
 import { tokenCall } from '../lib/token-call.mjs'
-import { costOfWaiting, heapPerWaiter } from '../lib/waiters.mjs'
 
 export const name = 'stampede'
 export const title = 'Stampede: many callers, and no token'
 /** The number of this form of the results. Raise it when the form, or what is measured, changes. */
-export const form = 3
+export const form = 4
 
 const TOKEN_LATENCY_MS = 50
 const LIFETIME_MS = 60_000
@@ -41,13 +40,7 @@ export async function run({ quick }) {
     }
   }
   await close()
-  return {
-    callers,
-    storms,
-    // With fewer callers the cost of collecting them would not show. A quick run leaves out all other contestants.
-    cost: await costOfWaiting(10_000, quick ? { rounds: 9, others: [] } : { rounds: 21, others }),
-    heap: await heapPerWaiter(10_000, quick ? 3 : 7),
-  }
+  return { callers, storms }
 }
 
 /** A contestant that makes ten thousand token calls takes seconds, and is so far off that one round is enough. */
@@ -114,17 +107,13 @@ function results(rounds) {
   return Object.fromEntries(names.map((each) => [each, worst(each)]))
 }
 
-export function ratios({ storms, cost, heap }) {
+export function ratios({ storms }) {
   const held = {}
-  for (const [way, heading] of Object.entries(ways))
-    held[`bytes per waiter, ${heading}`] = { value: heap[way].beyond[EVERGREEN].median, tolerance: 1.1 }
   for (const [state, byCount] of Object.entries(storms)) {
     const { calls, served } = byCount[1_000][EVERGREEN]
     held[`token calls, ${state}`] = { value: calls, tolerance: 1 }
     held[`not served, ${state}`] = { value: 1_000 - served, tolerance: 1 }
   }
-  for (const [way, heading] of Object.entries(ways))
-    held[`processor time of waiting, ${heading}`] = { value: cost[way][EVERGREEN].cpu.median, tolerance: 1.15 }
   return held
 }
 
@@ -140,5 +129,3 @@ export function figureOf({ callers, storms }) {
       .join(' to ')}`,
   ]
 }
-
-const ways = { plain: 'without a signal', signals: 'with one each' }

@@ -36,7 +36,7 @@ export async function live({ draw, processes, gapMs, startAt, endAt, ...outage }
   const clock = virtualClock()
   const { source, calls } = awayForAWhile({ ...outage, clock, draw, startAt, endAt })
   const store = memoryStore()
-  const felt = { calls: 0, failed: 0, delayed: 0, longestWaitMs: 0, mute: 0, alarms: 0, recoveryMs: 0 }
+  const felt = { failed: 0, delayed: 0, mute: 0, alarms: 0, recoveryMs: 0 }
   const fleet = Array.from({ length: processes }, () => {
     const tokens = createTokenManager({ source, store, clock, random: draw.random })
     tokens.on('suspicious', ({ evidence }) => (felt.alarms += evidence === 'unexplained' ? 1 : 0))
@@ -55,9 +55,7 @@ export async function live({ draw, processes, gapMs, startAt, endAt, ...outage }
       felt.failed += 1
       if (!(error instanceof TokenError && Number.isFinite(error.retryAt))) felt.mute += 1
     }
-    const waitedMs = clock.monotonicNow() - askedAt
-    if (waitedMs > 0) felt.delayed += 1
-    felt.longestWaitMs = Math.max(felt.longestWaitMs, waitedMs)
+    if (clock.monotonicNow() > askedAt) felt.delayed += 1
     felt.recoveryMs = Math.max(felt.recoveryMs, clock.monotonicNow() - endAt)
   }
   const waits = []
@@ -67,7 +65,6 @@ export async function live({ draw, processes, gapMs, startAt, endAt, ...outage }
   for (let at = startAt, turn = 0; at < endAt || !isOver(); at += gapAt(at), turn += 1) {
     if (at > endAt + GIVE_UP_MS) break
     await clock.runTo(at)
-    felt.calls += 1
     const tokens = fleet[turn % processes]
     if (tokens.peekAccessToken() === undefined) waits.push(wait(tokens))
   }

@@ -10,4 +10,4 @@ for (let seed = first; seed <= count; seed += step) {
   const outage = drawn(seed)
   tally.add(outage, await live(outage))
 }
-parentPort.postMessage(tally.groups)
+parentPort.postMessage(tally.classes)
