@@ -1,11 +1,18 @@
-import { describe, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { dynamoRegister } from '../../examples/registers/dynamodb.ts'
 import { etcdRegister } from '../../examples/registers/etcd.ts'
 import { natsRegister } from '../../examples/registers/nats.ts'
+import { sharedStore } from '../../src/store/index.ts'
 import { tokenRegisterChecks } from '../../src/testing/index.ts'
+import { manage, ScriptedSource } from '../support/managed.ts'
 
 /** Each response of a server arrives in a later turn, so that the steps of many owners interleave. */
 const later = () => new Promise<void>((resolve) => setImmediate(resolve))
+let requests = 0
+const received = () => {
+  requests += 1
+  return later()
+}
 
 interface EtcdCall {
   readonly key: string
@@ -28,7 +35,7 @@ function etcd(): typeof fetch {
     },
   }
   return async (url, init) => {
-    await later()
+    await received()
     const answer = answers[(url as string).split('/v3/')[1]!]!(JSON.parse(init?.body as string) as EtcdCall)
     await later()
     return Response.json(answer, { headers: { Date: new Date().toUTCString() } })
@@ -40,7 +47,7 @@ function bucket(): Parameters<typeof natsRegister>[0] {
   const entries = new Map<string, { value: string; revision: number }>()
   let last = 0
   const put = async (key: string, value: string, expected: number | undefined) => {
-    await later()
+    await received()
     if (!/^[-/_=.a-zA-Z0-9]+$/.test(key)) throw new Error('invalid key')
     if (entries.get(key)?.revision !== expected) throw Object.assign(new Error('wrong last sequence'), { code: 10_071 })
     entries.set(key, { value, revision: (last += 1) })
@@ -48,7 +55,7 @@ function bucket(): Parameters<typeof natsRegister>[0] {
   }
   return {
     async get(key) {
-      await later()
+      await received()
       const entry = entries.get(key)
       return entry ? { operation: 'PUT', revision: entry.revision, string: () => entry.value } : null
     },
@@ -62,12 +69,12 @@ function documents(): Parameters<typeof dynamoRegister>[0] {
   const items = new Map<string, Record<string, unknown>>()
   return {
     async get(input) {
-      await later()
+      await received()
       const Item = items.get((input as { Key: { id: string } }).Key.id)
       return { ...(Item && { Item }) }
     },
     async put(input) {
-      await later()
+      await received()
       const { Item, ConditionExpression, ExpressionAttributeValues } = input as {
         Item: { id: string }
         ConditionExpression: string
@@ -89,10 +96,20 @@ const shared = bucket()
 const table = documents()
 
 describe.each([
-  ['etcd', () => etcdRegister('http://etcd', send)],
-  ['NATS', () => natsRegister(shared)],
-  ['DynamoDB', () => dynamoRegister(table, 'tokens')],
-])('given the recipe of a register in %s, and a stand-in for its server', (_, open) => {
+  ['etcd', () => etcdRegister('http://etcd', send), 5],
+  ['NATS', () => natsRegister(shared), 5],
+  ['DynamoDB', () => dynamoRegister(table, 'tokens'), 3],
+])('given the recipe of a register in %s, and a stand-in for its server', (_, open, perRenewal) => {
   const checks = tokenRegisterChecks(async () => ({ register: open() }))
   it.each(checks)('when it is checked: $name, then the check passes', ({ run }) => run())
+
+  // One read and two replaces. A replace takes etcd a lease, too, and NATS a read of the revision.
+  it(`when a token is renewed, then that takes ${perRenewal} requests`, async () => {
+    const { tokens } = manage(new ScriptedSource({ pairs: true }), { store: sharedStore(open()), storeKey: 'renewed' })
+    await tokens.getAccessToken()
+    requests = 0
+    await tokens.renew()
+    expect(requests).toBe(perRenewal)
+    await tokens.close()
+  })
 })
