@@ -107,6 +107,7 @@ class Server {
       },
       renew: { otherwise: 'refused', run: (options: WaitOptions) => tokens.renew(options) },
       renewInBackground: { otherwise: 'nothing', run: (refused: string) => internals.renewInBackground(refused) },
+      challenged: { otherwise: 'nothing', run: (challenge: unknown) => internals.challenged?.(challenge) },
       discard: { run: (grant: AdoptedGrant) => internals.discard?.(grant) },
       settled: { run: () => tokens.settled() },
       adopt: { isAct: true, run: (grant: AdoptedGrant) => tokens.adopt(grant) },

@@ -147,6 +147,8 @@ export class WorkerTokens implements LoginManager {
 
   get #internals(): ManagerInternals {
     const { origin, needsLogin, maxWaitMs } = this.#state
+    const notify = (name: string) => (given: unknown) =>
+      void this.#ask(name, CHECK_EVERY_MS, given).catch(() => undefined)
     return {
       origin,
       needsLogin,
@@ -156,9 +158,8 @@ export class WorkerTokens implements LoginManager {
       firstGeneration: () => this.#login.generations.first,
       anomaly: (kind, message) => this.#events.anomaly(kind, message),
       hasEnded: (token) => token === this.#given?.token && systemClock.monotonicNow() >= this.#given.until,
-      renewInBackground: (refused) => {
-        void this.#ask('renewInBackground', CHECK_EVERY_MS, refused).catch(() => undefined)
-      },
+      renewInBackground: notify('renewInBackground'),
+      challenged: notify('challenged'),
     }
   }
 

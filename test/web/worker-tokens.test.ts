@@ -11,6 +11,7 @@ import {
 } from '../../src/index.ts'
 import { type LoginManager, type LoginEvents, person } from '../../src/login/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
+import { CHALLENGED } from '../../src/core/token-source.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { exposeTokens, connectTokens } from '../../src/web/index.ts'
@@ -308,6 +309,20 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
     const send = open(tokens, { origins: [server.baseUrl] })
     return { ...worker, port, tokens, server, bank, transfer: () => send(`${server.baseUrl}/transfer`, POST) }
   }
+  it('when the API responds with a challenge, then the source in the worker receives it before its next exchange', async () => {
+    const received: unknown[] = []
+    const obtain = async () => ({ accessToken: `token-${received.push('obtain')}`, accessLifetimeMs: 60_000 })
+    const source: TokenSource = { id: 'challenged', obtain }
+    Object.defineProperty(source, CHALLENGED, { value: (challenge: unknown) => received.push(challenge) })
+    const tokens = await startWorker({ source }).openPage()
+    const challenge = 'Bearer error="insufficient_claims", claims="e30="'
+    const server = await startApi((_, n) =>
+      n === 0 ? { status: 401, headers: { 'WWW-Authenticate': challenge } } : {},
+    )
+    expect(await open(tokens, { origins: [server.baseUrl] })(server.baseUrl)).toMatchObject({ status: 200 })
+    expect(received).toEqual(['obtain', challenge, 'obtain'])
+  })
+
   const changes: [string, (manager: LoginManager) => Promise<unknown>][] = [
     ['Alice logs out and Bob logs in', (manager) => manager.logout().then(() => manager.adopt(grant('bob')))],
     ['Bob logs in', (manager) => manager.adopt(grant('bob'))],
