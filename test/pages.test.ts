@@ -176,3 +176,16 @@ describe('given the commands of all pages', () => {
       expect(line).toMatch(SECRET_ARGUMENT)
   })
 })
+
+describe('given the pages for users', () => {
+  it('when their words are counted, without code and without tables that commands write, then there are 21 000 at most', () => {
+    const pages = documents.filter((name) => /^docs\/(?!evidence\/)/.test(name.replaceAll('\\', '/')))
+    const prose = pages.map((name) =>
+      readFileSync(name, 'utf8')
+        .replace(/^```.*?^```/gms, '')
+        .replace(/<!-- table: .*?<!-- \/table: /gs, ''),
+    )
+    expect(pages.length).toBeGreaterThan(25)
+    expect(prose.join('\n').match(/\S*[\p{L}\p{N}]\S*/gu)!.length).toBeLessThanOrEqual(21_000)
+  })
+})
