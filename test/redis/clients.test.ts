@@ -12,35 +12,24 @@ import { World } from './world.ts'
 describeRedis('given a client of any kind', () => {
   const world = new World()
 
-  const clients: [string, () => Promise<{ client: RedisClient; end: () => void }>][] = [
-    [
-      'node-redis',
-      async () => {
-        const client = await world.connect()
-        return { client, end: () => undefined }
-      },
-    ],
-    [
-      'ioredis',
-      async () => {
-        const client = new Redis(world.server.url)
-        return { client, end: () => client.disconnect() }
-      },
-    ],
+  const clients: [string, () => Promise<RedisClient>][] = [
+    ['node-redis', () => world.connect()],
+    ['ioredis', () => world.ioredis()],
     [
       'a node-redis pool',
       async () => {
         const client = createClientPool({ url: world.server.url })
         client.on('error', () => undefined)
         await client.connect()
-        return { client, end: () => client.destroy() }
+        world.atEnd(async () => client.destroy())
+        return client
       },
     ],
     [
       'an object that runs one command',
       async () => {
         const client = await world.connect()
-        return { client: { command: (args: string[]) => client.sendCommand(args) }, end: () => undefined }
+        return { command: (args: string[]) => client.sendCommand(args) }
       },
     ],
     [
@@ -52,7 +41,7 @@ describeRedis('given a client of any kind', () => {
             const words = (error as Error).message.replace('NOSCRIPT', 'NoScriptError:')
             throw new Error(`An error was signalled by the server: - ${words}`)
           })
-        return { client: { command }, end: () => undefined }
+        return { command }
       },
     ],
     [
@@ -65,7 +54,7 @@ describeRedis('given a client of any kind', () => {
             ? reply.map((entry: Buffer | null) => (entry === null ? undefined : Uint8Array.from(entry)))
             : reply
         }
-        return { client: { command }, end: () => undefined }
+        return { command }
       },
     ],
   ]
@@ -73,7 +62,7 @@ describeRedis('given a client of any kind', () => {
   it.each(clients)(
     'when it is %s, then two processes share tokens, and its script is loaded once (F152)',
     async (_, create) => {
-      const { client, end } = await create()
+      const client = await create()
       const [first, second] = [1, 2].map(() => manage(world.source, { store: redisStore({ client }) }, world.clock))
       expect(await first!.tokens.getAccessToken()).toBe('access-1')
       expect(await second!.tokens.getAccessToken()).toBe('access-1')
@@ -84,7 +73,6 @@ describeRedis('given a client of any kind', () => {
       expect([...first!.told.storeUnavailable, ...second!.told.storeUnavailable]).toEqual([])
       const info = String(await world.server.command('INFO', 'commandstats'))
       expect(info).toMatch(/cmdstat_evalsha:/)
-      end()
     },
   )
 

@@ -1,5 +1,4 @@
 import { expect, it } from '@jest/globals'
-import { Redis } from 'ioredis'
 import { createTokenManager } from '../../src/index.ts'
 import type { LoginManager } from '../../src/login/index.ts'
 import { redisStore, type RedisSubscriber } from '../../src/redis/index.ts'
@@ -32,26 +31,13 @@ describeRedis('given a login of two processes in a real Redis, with subscribers'
   }
   const LOGIN = { accessToken: 'a', accessLifetimeMs: 3_600_000, refreshToken: 'r' }
 
-  it.each<[string, () => Promise<{ subscriber: RedisSubscriber; end: () => void }>]>([
-    [
-      'node-redis',
-      async () => {
-        const subscriber = await world.connect()
-        return { subscriber, end: () => undefined }
-      },
-    ],
-    [
-      'ioredis',
-      async () => {
-        const subscriber = new Redis(world.server.url)
-        return { subscriber, end: () => subscriber.disconnect() }
-      },
-    ],
+  it.each<[string, () => Promise<RedisSubscriber>]>([
+    ['node-redis', () => world.connect()],
+    ['ioredis', () => world.ioredis()],
   ])(
     'when the user logs out in one, then the other notices without checks, although its subscription was broken (%s)',
     async (_, open) => {
-      const subscribers = [await open(), await open()]
-      const [first, second] = [await start(subscribers[0]!.subscriber), await start(subscribers[1]!.subscriber)]
+      const [first, second] = [await start(await open()), await start(await open())]
       await first.tokens.adopt(LOGIN)
       await second.tokens.getAccessToken()
       const subscribed = async () =>
@@ -78,7 +64,6 @@ describeRedis('given a login of two processes in a real Redis, with subscribers'
       })
       expect(ended).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'logged-out' })
       await Promise.all([first.tokens.close(), second.tokens.close()])
-      for (const { end } of subscribers) end()
     },
   )
 })

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals'
+import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import type { TokenManagerOptions } from '../../src/index.ts'
 import { redisStore, type RedisStoreOptions } from '../../src/redis/index.ts'
@@ -45,8 +46,19 @@ export class World {
     const client = newClient(url)
     client.on('error', () => undefined)
     await client.connect()
-    this.#ends.push(async () => client.destroy())
+    this.atEnd(async () => client.destroy())
     return client
+  }
+
+  /** A client of ioredis. */
+  async ioredis(): Promise<Redis> {
+    const client = new Redis(this.server.url)
+    this.atEnd(async () => client.disconnect())
+    return client
+  }
+
+  atEnd(end: () => Promise<void>): void {
+    this.#ends.push(end)
   }
 
   /** A process of the fleet. */

@@ -2,8 +2,12 @@ import { describe, expect, it } from '@jest/globals'
 import { createTokenManager, TokenError, type TokenSource } from '../../src/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
+import { printFigure } from '../support/figure.ts'
 import { outcome } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
+
+// These tests make a hundred thousand errors, and their stacks would take most of the time.
+Error.stackTraceLimit = 0
 
 const MINUTE = 60_000
 /** So that no two instants differ by a whole number of ms. */
@@ -44,12 +48,12 @@ function start(count: number, { perMinute = Infinity, lifetimeMs = 60 * MINUTE }
     const { value } = [...register.values.values()][0]!
     return (JSON.parse((JSON.parse(value) as { box: string }).box) as { owners?: number }).owners ?? 0
   }
-  /** Every process needs a token within 20 s. @param together The number of processes that need one at once. */
-  const askAll = async (together = 1) => {
+  /** Every process needs a token, one after the other. @param together The number of processes that need one at once. */
+  const askAll = async (together = 1, withinMs = 20_000) => {
     const answers: Promise<unknown>[] = []
     for (let n = 0; n < count; n += together) {
       answers.push(...fleet.slice(n, n + together).map((tokens) => outcome(tokens.getAccessToken())))
-      await clock.advance((20_000 * together) / count + GOLDEN / 10)
+      await clock.advance((withinMs * together) / count + GOLDEN / 10)
     }
     return () => Promise.all(answers)
   }
@@ -67,7 +71,9 @@ describe('given 2 000 processes of one account, and a service that accepts 70 to
     await clock.advance(54 * MINUTE)
     const awayAt = clock.monotonicNow()
     register.isAway = true
-    while (clock.monotonicNow() < awayAt + 700_000) await askAll(20)
+    // Each process needs a token three times. With one request every 20 s the test would take three times as long, and show the same.
+    while (clock.monotonicNow() < awayAt + 700_000) await askAll(20, 234_000)
+    printFigure('token requests of 2 000 processes in 700 s without their store', `${calls.length - 2}`)
     expect(calls.length - 2).toBeLessThanOrEqual(1.5 * 70 * (700 / 60))
     // Waiting processes get a token as soon as the store is back.
     register.isAway = false
