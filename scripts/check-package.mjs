@@ -178,7 +178,7 @@ function programOf(door) {
   return join('doors', posix.relative('.', door).replaceAll('/', '-') || 'index')
 }
 
-/** The programs that there are. `enter` tells which one is missing. */
+/** The existing programs. `enter` reports which one is missing. */
 function programs() {
   return doors.map(programOf).filter((program) => existsSync(join(folder, `${program}.mjs`)))
 }

@@ -8,7 +8,7 @@ import { build } from 'rolldown'
 const examples = fileURLToPath(new URL('../examples', import.meta.url))
 const INSTALLED = fileURLToPath(new URL('lib/installed.mjs', import.meta.url))
 const [name = '', ...args] = process.argv.slice(2)
-// Pages of frameworks are no programs.
+// The pages of frameworks are not programs.
 const names = readdirSync(examples).filter((one) =>
   ['main.ts', 'main.mjs', `${one}.mjs`].some((file) => existsSync(join(examples, one, file))),
 )

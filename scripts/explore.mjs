@@ -51,7 +51,7 @@ try {
   rmSync(file, { force: true })
 }
 
-/** Gives each line as soon as it is there: a run that somebody ends has told what it found. */
+/** Prints each line at once, so that an interrupted run has reported what it found. */
 async function run(args, onLine) {
   // Most of what a run allocates is gone when it ends.
   const options = { stdio: ['ignore', 'pipe', 'inherit'] }

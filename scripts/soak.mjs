@@ -15,7 +15,7 @@ const SCENES = {
   },
 }
 const [name, ...args] = process.argv.slice(2)
-if (!Object.hasOwn(SCENES, name ?? '')) throw new RangeError(`Say which scene: ${Object.keys(SCENES).join(', ')}`)
+if (!Object.hasOwn(SCENES, name ?? '')) throw new RangeError(`Name a scene: ${Object.keys(SCENES).join(', ')}`)
 const { options, least = {}, run } = await SCENES[name]()
 const settings = given({ ...options, seed: Math.floor(Math.random() * 2 ** 31) })
 // On exit what a scene has started is killed, frozen or not.
@@ -32,7 +32,7 @@ try {
       kept.push(isKept)
     }
 } catch (error) {
-  // Here, because a scene may listen for what nobody catches.
+  // Here, because a scene may listen for uncaught errors.
   console.error(error)
   kept.push(false)
 }

@@ -42,7 +42,7 @@ function reportOf(files) {
   const outputFile = join(folder, 'report.json')
   const jest = join(project, 'node_modules', 'jest', 'bin', 'jest.js')
   const config = join(project, 'scripts', 'tests', 'browser.config.mjs')
-  // As far as somebody names some.
+  // Unless ENGINES names some.
   const env = { ENGINES: Object.keys(NAMES).join(), ...process.env }
   const args = [
     jest,

@@ -68,7 +68,7 @@ function cellsOf(node, axios, adapters) {
   })
 }
 
-/** Runs what writes a report, in the place of the last one. */
+/** Runs a command that writes a report, without the earlier report. */
 function fresh(run) {
   const report = join(folder, 'report.json')
   rmSync(report, { force: true })
@@ -90,7 +90,7 @@ function textOf({ passed, failed, skipped, seconds }) {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}, ${seconds} s`
 }
 
-/** The first lines of a diff say what is wrong; printed objects may go on for pages. */
+/** The first lines of a diff say what is wrong. Printed objects may fill pages. */
 function firstLines(text) {
   const lines = text.split('\n').slice(0, 12)
   return lines.map((line, n) => (n === 0 ? '  ✗ ' : '      ') + line.slice(0, 200)).join('\n')

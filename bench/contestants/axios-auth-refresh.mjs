@@ -1,4 +1,4 @@
-// As in its README: a 401 tells it that a token has expired, and other requests wait while it gets a new token.
+// As in its README: after a 401 it gets a new token, and other requests wait for it.
 import { createAuthRefresh } from 'axios-auth-refresh'
 
 export const name = 'axios-auth-refresh'

@@ -10,6 +10,7 @@ export async function inFreshProcess(module, args, execArgv = FLAGS) {
   const told = once(child, 'message').then(([results]) => ({ results }))
   const ended = once(child, 'exit').then(([code]) => ({ code }))
   const { results, code } = await Promise.race([told, ended])
-  if (results === undefined) throw new Error(`${module.pathname} ${args.join(' ')} ended with ${code} and told nothing`)
+  if (results === undefined)
+    throw new Error(`${module.pathname} ${args.join(' ')} ended with ${code} and sent no result`)
   return results
 }

@@ -1,4 +1,4 @@
-/** Laps that nobody disturbed: the low quantile of a contestant's laps that counts. */
+/** The quantile of a contestant's laps that counts: those that no other process has slowed down. */
 const QUIET = 0.1
 
 /**
@@ -46,7 +46,7 @@ export function compared(rounds, figure, reference) {
 }
 
 /**
- * Compares the laps that nobody disturbed: a low quantile of a contestant's laps over that of the reference's laps. What else the machine does makes a
+ * Compares the fastest laps: a low quantile of a contestant's laps over that of the reference's laps. What else the machine does makes a
  * lap longer and never shorter, so this figure is steadier than a median.
  *
  * @param runs The rounds of each process.

@@ -19,6 +19,6 @@ function posted(module, workerData) {
     const worker = new Worker(module, { workerData })
     worker.once('message', resolve)
     worker.once('error', reject)
-    worker.once('exit', (code) => reject(new Error(`${module.pathname} ended with ${code} and told nothing`)))
+    worker.once('exit', (code) => reject(new Error(`${module.pathname} ended with ${code} and posted no result`)))
   })
 }

@@ -35,7 +35,7 @@ await foreign({
       controller.abort()
       await hanging
     },
-    async 'one socket for API and token service: a refused stream surfaces as it is (F169)'({
+    async 'one socket for API and token service: a rejected stream surfaces as it is (F169)'({
       service,
       clock,
       managerOf,
@@ -50,7 +50,10 @@ await foreign({
       await instance.get('/before')
       service.revokeAccessTokens()
       const answer = instance.get('/orders', { responseType: 'stream' })
-      await clock.advanceUntil(answer)
+      let hasEnded = false
+      const end = () => (hasEnded = true)
+      answer.then(end, end)
+      while (!hasEnded) await clock.advance(100)
       const { status, data } = await answer
       assert.equal(status, 401)
       assert.match(await text(data), /401/)

@@ -23,7 +23,7 @@ await foreign({
       assert.deepEqual(answers.map(({ cached }) => cached).sort(), [false, true])
       assert.deepEqual(api.served, [200])
     },
-    async 'of a refused request it keeps the answer to the replay'({ get, api }) {
+    async 'of a rejected request it keeps the response to the replay'({ get, api }) {
       await get('/before')
       api.revokeTokens()
       const [first, second] = [await get('/orders'), await get('/orders')]

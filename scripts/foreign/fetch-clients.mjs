@@ -1,4 +1,4 @@
-// Clients that take a fetch, each with that of withBearer: twenty parallel POSTs that the API refuses, one renewal, every body intact.
+// Clients that take a fetch, each with that of withBearer: twenty parallel POSTs that the API rejects, one renewal, every body intact.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { createClient as createHeyClient } from '@hey-api/client-fetch'
@@ -17,7 +17,7 @@ import wretch from 'wretch'
 import { check, finish } from '../lib/checks.mjs'
 
 const REQUESTS = 20
-/** How each client posts JSON, given its fetch and the address. @returns what sends `body` and resolves with the answer. */
+/** How each client posts JSON, given its fetch and the address. @returns what sends `body` and resolves with the response. */
 const CLIENTS = {
   fetch: (fetch, url) => (body) => fetch(url, posted(body)).then(read),
   'fetch with a Request': (fetch, url) => (body) => fetch(new Request(url, posted(body))).then(read),
@@ -108,7 +108,7 @@ async function bodiesStay(fetch, create) {
   }
 }
 
-/** As GraphQL and tRPC answer; else what was received. */
+/** The response of GraphQL or of tRPC; else what was received. */
 function answerTo(path, received) {
   if (received.query) return { data: { received: received.variables } }
   return path.includes('batch=1') ? [{ result: { data: received['0'] } }] : received

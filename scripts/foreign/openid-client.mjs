@@ -45,7 +45,7 @@ async function serves(service, tokens) {
 
 const CHECKS = {
   'three requests at once get one token': (service, managerOf) => serves(service, managerOf(sourceOf(service))),
-  'the credentials are refused': (service, managerOf) =>
+  'the credentials are rejected': (service, managerOf) =>
     refused(managerOf(sourceOf(service, 'mistyped')), 'ERR_CREDENTIALS_REJECTED', false),
   'the token service is down'(service, managerOf) {
     service.failNext('obtain', { status: 503 })

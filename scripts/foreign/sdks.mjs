@@ -1,5 +1,5 @@
-// SDKs that take a fetch, each with that of withBearer: a token in the place of their own key, and the handler of docs/errors.md behind what they make of a
-// request that gets no token.
+// SDKs that take a fetch, each with that of withBearer: a token instead of their own key, and the handler of docs/errors.md for the
+// errors that they throw if a request gets no token.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { readFileSync } from 'node:fs'
@@ -59,7 +59,7 @@ async function failureOf(call) {
 }
 
 const CHECKS = {
-  async 'a token goes out in the place of its own key, and the next one after a 401'(open) {
+  async 'a token is sent instead of its own key, and the next one after a 401'(open) {
     let issued = 0
     const obtain = async () => ({ accessToken: `token-${(issued += 1)}`, accessLifetimeMs: 60_000 })
     const { call, seen, end } = await opened(open, { id: 'own', obtain }, (bearer) => bearer !== 'Bearer token-1')
@@ -69,8 +69,8 @@ const CHECKS = {
     assert.deepEqual(seen, ['Bearer token-1', 'Bearer token-2', 'Bearer token-2'])
   },
 
-  async 'nobody has logged in: the handler of the page asks for a login'(open) {
-    const obtain = () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'nobody has logged in'))
+  async 'no user has logged in: the handler of the page asks for a login'(open) {
+    const obtain = () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'no user has logged in'))
     const { call, tokens, seen, end } = await opened(open, { id: 'own', obtain }, () => true)
     const error = await failureOf(call)
     await end()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createClient } from 'redis'
 import { freePort, startServerProcess } from './server-process.mjs'
 
-/** `VALKEY_SERVER` is the path of a valkey-server, which is then used in the place of Redis. */
+/** `VALKEY_SERVER` is the path of a valkey-server, which is then used instead of Redis. */
 export const REDIS_SERVER = process.env.VALKEY_SERVER ?? 'redis-server'
 
 const MISSING = `There is no ${REDIS_SERVER} on PATH (Debian: apt-get install redis-server).`

@@ -45,7 +45,7 @@ export async function startServerProcess(name, args, words, options = {}) {
       child.kill(signal)
       await exited
     },
-    /** Until `thaw` the server neither answers nor refuses a connection. */
+    /** Until `thaw` the server neither accepts nor rejects a connection. */
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
   }

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { arch, platform } from 'node:process'
 import { join } from 'node:path'
 
-/** A failed download, with the words of npm. Its stack tells nothing. */
+/** A failed download, with the message of npm. Its stack is of no use. */
 export class DownloadError extends Error {}
 
 /** @returns `{ version, file }` of a Node of this major: the one that runs this, or one that npm keeps in its cache. */
@@ -29,7 +29,7 @@ export function lowestOf(range) {
 }
 
 /**
- * Installs one axios and the packed package beside it, as a user does: npm refuses an axios outside the peer range.
+ * Installs one axios and the packed package beside it, as a user does: npm rejects an axios outside the peer range.
  *
  * @returns `{ version, folder, file }`: the axios that was installed, and its CommonJS file.
  */
@@ -56,7 +56,7 @@ export function typescriptOf(wanted, folder) {
   npm(`TypeScript ${wanted}`, ['install', ...quiet, `typescript@${wanted}`], folder)
   const installed = join(folder, 'node_modules', 'typescript')
   const { version } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
-  // From 6 on, tsc refuses files if there is a tsconfig.json, and there may be one above the folder.
+  // From 6 on, tsc rejects files if there is a tsconfig.json, and there may be one above the folder.
   return { version, file: join(installed, 'bin', 'tsc'), flags: parseInt(version) < 6 ? [] : ['--ignoreConfig'] }
 }
 

@@ -1,6 +1,6 @@
 import config from '../../jest.config.mjs'
 
-// One cell of scripts/test-matrix.mjs: another copy of axios in the place of the installed one.
+// One cell of scripts/test-matrix.mjs: another copy of axios instead of the installed one.
 export default {
   ...config,
   rootDir: '../..',

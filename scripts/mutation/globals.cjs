@@ -1,4 +1,4 @@
-// Stands in the place of @jest/globals: the same expect, mocks and tables, for tests that run again and again in one process.
+// Replaces @jest/globals: the same expect, mocks and tables, for tests that run again and again in one process.
 const { bind } = require('jest-each')
 const { expect } = require('expect')
 const { ModuleMocker } = require('jest-mock')

@@ -49,7 +49,7 @@ const NEIGHBOURS = {
 }
 /** The share of changes that some test must notice. */
 const LEAST = 0.9
-/** A test that says nothing for so long hangs, ms. The machine may be busy. */
+/** A test that reports nothing for so long hangs, ms. The machine may be busy. */
 const LIMIT_MS = 8_000
 
 const { values, positionals } = parseArgs({

@@ -1,4 +1,4 @@
-// A process that has loaded one bundle of tests, and runs some of them each time it is told a mutant.
+// A process that has loaded one bundle of tests, and runs some of them for each mutant that it receives.
 const { running } = require('./globals.cjs')
 
 for (const name of Object.keys(process.env)) if (/_proxy$/i.test(name)) Reflect.deleteProperty(process.env, name)

@@ -9,7 +9,7 @@ export function repositoryOf({ repository }) {
   return url?.replace(/^git\+/, '').replace(/\.git$/, '')
 }
 
-/** @returns {string} The rules, with the address of the runbook in the place of its path. A person on call has the alert, not the package. */
+/** @returns {string} The rules, with the address of the runbook instead of its path. An engineer on call has the alert, not the package. */
 export function withAbsoluteRunbooks(rules, { repository, version }) {
   return rules.replace(/(?<=^ *runbook: )(?=docs\/)/gm, `${repository}/blob/v${version}/`)
 }

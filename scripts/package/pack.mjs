@@ -1,5 +1,5 @@
 // npm run release:pack: packs the package as it is published, with links that work on a registry's page. `--to FOLDER` says where to.
-// It refuses while package.json lacks what only a person can fill in. `--repository URL` stands in for that in npm run check:package.
+// It fails while package.json lacks what only a maintainer can fill in. `--repository URL` stands in for that in npm run check:package.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

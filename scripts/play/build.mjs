@@ -46,7 +46,7 @@ async function bundled() {
 
 /**
  * A plugin: `axios-evergreen` is the package as a page loads it, made by the configuration of the package itself, with the files that the member `browser` of
- * package.json puts in the place of others. `dist` is neither needed nor changed.
+ * package.json replaces. `dist` is neither needed nor changed.
  */
 async function builtPackage() {
   const { exports, browser } = JSON.parse(readFileSync('package.json', 'utf8'))

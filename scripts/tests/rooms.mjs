@@ -8,7 +8,7 @@ const project = fileURLToPath(new URL('../..', import.meta.url))
 /** What would disturb other tests of the same process: a proxy, changed globals, modules that are replaced, hooks for a whole file. */
 const APART =
   /HTTP_PROXY|defineProperty\(globalThis|jest\.(mock|resetModules|isolateModules|useFakeTimers)|^((before|after)(Each|All)|behindNock)\(/m
-/** From its import on, nock stands in the place of fetch and of `node:http`: its tests share files with one another alone. */
+/** From its import on, nock replaces fetch and `node:http`, so its tests share files only with one another. */
 const NOCK = /from 'nock'|\/variant-b\.ts'/
 
 /**

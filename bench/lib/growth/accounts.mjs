@@ -51,7 +51,7 @@ function closed(managers) {
   return Promise.all(managers.map((tokens) => tokens.close()))
 }
 
-/** Measures the same accounts after nobody has used them for a while: their tokens have expired. */
+/** Measures the same accounts after a while without use: their tokens have expired. */
 export async function idleAccounts(count) {
   const clock = virtualClock()
   const before = heap()

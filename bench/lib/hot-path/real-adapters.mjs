@@ -7,7 +7,7 @@ export function onHttp() {
   return axios.create({ baseURL: BASE_URL, adapter: 'http', httpAgent: new MemoryAgent(), proxy: false })
 }
 
-/** An axios instance on its fetch adapter, with a function in place of `fetch`. */
+/** An axios instance on its fetch adapter, with a function instead of `fetch`. */
 export function onFetch() {
   return axios.create({ baseURL: BASE_URL, adapter: 'fetch', env: { fetch: answered } })
 }

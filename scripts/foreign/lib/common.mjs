@@ -19,7 +19,7 @@ export const COMMON = {
     assert.deepEqual([tokenCalls(), api.served], [1, []])
   },
 
-  async 'the credentials are refused'(world) {
+  async 'the credentials are rejected'(world) {
     const { get, post, api, service, tokenCalls } = world
     service.failNext('obtain', { status: 400 })
     const errors = await Promise.all([failureOf(get('/orders')), failureOf(post('/orders', { a: 1 }))])
@@ -27,19 +27,19 @@ export const COMMON = {
     assert.deepEqual([tokenCalls(), api.served], [1, []])
   },
 
-  async 'the API refuses the token'({ get, post, api, tokenCalls }) {
+  async 'the API rejects the token'({ get, post, api, tokenCalls }) {
     await get('/before')
     api.revokeTokens()
     const answers = await Promise.all([get('/orders'), post('/orders', { a: 1 })])
     assert.deepEqual(statuses(answers), [200, 200])
     assert.equal(tokenCalls(), 2)
-    // The library decides whether it sends both before the token is replaced. Each refusal has one replay.
+    // The library decides whether it sends both before the token is replaced. Each rejected request has one replay.
     const refused = api.served.filter((status) => status === 401).length
-    assert.ok(refused === 1 || refused === 2, `${refused} were refused`)
+    assert.ok(refused === 1 || refused === 2, `${refused} were rejected`)
     assert.equal(api.served.length, 3 + refused)
   },
 
-  async 'a caller gives up while it waits for the token'({ get, api, holdTokenCalls, tokenCalls }) {
+  async 'a caller aborts while it waits for the token'({ get, api, holdTokenCalls, tokenCalls }) {
     const { begun, release } = holdTokenCalls()
     const controller = new AbortController()
     const aborted = failureOf(get('/orders', { signal: controller.signal }))

@@ -1,8 +1,7 @@
 import axios from 'axios'
 import { attachBearer, clientCredentials, createTokenManager } from 'axios-evergreen'
-import { startTokenService } from 'axios-evergreen/testing'
+import { manualClock, startTokenService } from 'axios-evergreen/testing'
 import { MockedApi, ServiceApi } from './apis.mjs'
-import { ManualClock } from './clock.mjs'
 import { printed } from './printed.mjs'
 
 export const ORDERS = ['attachBearer first', 'library first']
@@ -13,14 +12,14 @@ export const ORDERS = ['attachBearer first', 'library first']
  */
 export async function startWorld(program, order, adapter) {
   const service = await startTokenService({ accessLifetimeMs: 600_000 })
-  const clock = new ManualClock()
+  const clock = manualClock()
   const api = program.isMock ? new MockedApi() : new ServiceApi(service)
   const world = {
     service,
     clock,
     api,
     secrets: new Set([service.client.clientSecret]),
-    /** Outcomes that showed a secret, in words. */
+    /** Descriptions of the outcomes that showed a secret. */
     leaks: [],
     /** Addresses that were asked for, and requests that have not ended. */
     asked: new Set(),

@@ -4,7 +4,7 @@ const SECOND_PX = 28
 const KEPT_MS = 40_000
 const CALM_MS = 1_000
 
-/** What the signs of a lane mean. The legend has the same words. */
+/** What the signs of a lane mean. The legend says the same. */
 export const NAMES = {
   waiting: 'waiting',
   answered: 'succeeded',
@@ -70,8 +70,8 @@ export function timeline() {
           add(sign, mark)
           return () => (end = Math.min(end, performance.now()))
         },
-        /** Tells people who see no signs what the lane shows. */
-        tell() {
+        /** Describes the lane for users who do not see it. */
+        describe() {
           const kinds = Array.from(signs, ({ kind }) => kind).filter(Boolean)
           const counts = Object.keys(NAMES).map((kind) => [kinds.filter((one) => one === kind).length, NAMES[kind]])
           const words = counts.filter(([count]) => count > 0).map(([count, name]) => `${count} ${name}`)
@@ -92,7 +92,7 @@ export function timeline() {
         sign.mark = mark
       }
       element.setAttribute('role', 'img')
-      lane.tell()
+      lane.describe()
       lanes.add(lane)
       return lane
     },

@@ -12,12 +12,12 @@ import { openTab } from './with-package.mjs'
 const TICK_MS = 250
 const SHOW_TICKS = 2
 const HOUR_MS = 3_600_000
-/** A screen reader is told nothing new for this long. */
+/** A screen reader gets no new text for this long. */
 const QUIET_MS = 6_000
 const ADDRESSES = { tokenEndpoint: `${ORIGIN}/token`, baseURL: `${ORIGIN}/api` }
 
 const on = new Set()
-const service = startService(['package', 'hand'], hear)
+const service = startService(['package', 'hand'], observe)
 service.lifetimeMs = LIFETIME_MS
 const time = timeline()
 const element = (id) => document.getElementById(id)
@@ -39,7 +39,7 @@ function packageKit() {
   return {
     open(logOut) {
       const tab = openTab({ ...ADDRESSES, adapter, store, logOut })
-      // The panel of the second tab is not shown. It tells the first one what to draw.
+      // The panel of the second tab is not shown. It sends its events to the first one.
       const panel = tokens ? document.createElement('div') : element('inspector')
       const stop = inspect(tab.tokens, panel, { api: tab.api })
       tokens ??= tab.tokens
@@ -63,9 +63,9 @@ function handKit() {
   }
 }
 
-function hear(event) {
+function observe(event) {
   if (event.type === 'over') turn(event.name, false)
-  else sides[event.owner].hear(event)
+  else sides[event.owner].observe(event)
 }
 
 const buttons = Array.from(document.querySelectorAll('[data-trouble]'))
@@ -76,7 +76,7 @@ function turn(name, isOn) {
   else on.delete(name)
   buttons.find(({ dataset }) => dataset.trouble === name).setAttribute('aria-pressed', isOn)
   for (const side of Object.values(sides)) {
-    // What happens once goes on to be told when it has happened.
+    // A fault that happens once is still described after it has happened.
     if (isOn || !ONCE.includes(name)) side.forget()
     if (name === 'tab') side.second(isOn)
   }
@@ -105,6 +105,6 @@ function show() {
   const now = performance.now()
   if (key === spoken.key || now - spoken.at < QUIET_MS) return
   spoken = { key, at: now }
-  for (const side of Object.values(sides)) side.tell()
+  for (const side of Object.values(sides)) side.describe()
   element('spoken').textContent = `With the package: ${withPackage.text} By hand: ${byHand.text}`
 }

@@ -1,6 +1,6 @@
 import { sharedStore } from 'axios-evergreen/store'
 
-/** The record that the tabs of this page share. It stands in memory, and nobody else can read it: a page that is loaded again begins anew. */
+/** The record that the tabs of this page share. It is in memory: a page that is loaded again starts without a login. */
 export function memoryStore() {
   const values = new Map()
   const key = crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])

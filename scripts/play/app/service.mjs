@@ -14,9 +14,9 @@ export const ONCE = ['stolen', 'lost']
 /**
  * An owner is who has a login of its own: one column of the page.
  * @param {readonly string[]} owners
- * @param {(event: object) => void} hear Receives token requests, issued token sets, and logins that the service ends.
+ * @param {(event: object) => void} observe Receives token requests, issued token sets, and logins that the service ends.
  */
-export function startService(owners, hear) {
+export function startService(owners, observe) {
   const troubles = new Set()
   /** By access token: its family, and until when it is good. The clock of the page may be wrong; this one is not. */
   const accesses = new Map()
@@ -39,7 +39,7 @@ export function startService(owners, hear) {
     const isFirst = open[name].delete(owner)
     if (isFirst && open[name].size === 0) {
       troubles.delete(name)
-      hear({ type: 'over', name })
+      observe({ type: 'over', name })
     }
     return isFirst
   }
@@ -50,9 +50,9 @@ export function startService(owners, hear) {
     const presented = form.get('refresh_token')
     const family = families.get(presented)
     if (family && !family.isOver && family.current !== presented) {
-      // Presented twice: there are two copies, and nobody knows who is the thief (RFC 9700, section 4.14.2).
+      // Presented twice: there are two copies, and the service cannot know which is stolen (RFC 9700, section 4.14.2).
       family.isOver = true
-      hear({ type: 'ended', owner, why: met('stolen', owner) ? 'stolen' : 'reused' })
+      observe({ type: 'ended', owner, why: met('stolen', owner) ? 'stolen' : 'reused' })
     }
     if (!family || family.isOver) return [400, { error: 'invalid_grant' }]
     return [200, issue(family)]
@@ -60,13 +60,13 @@ export function startService(owners, hear) {
 
   async function token(config, owner) {
     const call = { type: 'called', owner, id: (count += 1) }
-    hear(call)
+    observe(call)
     const slow = troubles.has('slow')
-    // It acts on the call at once, and answers later.
+    // It performs the exchange at once, and responds later.
     const [status, body, headers] = answered(new URLSearchParams(config.data), owner)
     await passed(slow ? SLOW_MS : TOKEN_MS)
     const isLost = status === 200 && troubles.has('lost') && met('lost', owner)
-    hear({ ...call, type: 'told', status: isLost ? 0 : status })
+    observe({ ...call, type: 'responded', status: isLost ? 0 : status })
     if (isLost) throw new AxiosError('Network Error', AxiosError.ERR_NETWORK, config)
     return [status, body, headers]
   }
@@ -80,13 +80,13 @@ export function startService(owners, hear) {
   }
 
   return {
-    /** A person logs in. @returns The answer; undefined if the service gives none now. */
+    /** A user logs in. @returns The token response; undefined while the service rejects logins. */
     async logIn(owner) {
       await passed(TOKEN_MS)
       if (troubles.has('down') || troubles.has('throttled')) return undefined
       return issue({ owner })
     },
-    /** @returns An axios adapter in the place of the network. */
+    /** @returns An axios adapter instead of the network. */
     adapterOf: (owner) => async (config) => {
       const { pathname } = new URL(axios.getUri(config))
       return settled(config, await (pathname === '/token' ? token(config, owner) : api(config)))

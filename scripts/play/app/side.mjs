@@ -2,7 +2,7 @@
 
 const RELOGIN_MS = 4_000
 const AGAIN_MS = 2_000
-/** No answer of the API takes that long. Who waits longer waits for a token. */
+/** No response of the API takes that long. A longer request waits for a token. */
 const LONG_MS = 500
 const NONE = { answered: 0, failed: 0, waited: 0, calls: 0, renewals: 0 }
 
@@ -20,10 +20,10 @@ export function startSide({ owner, root, kit, service, time, story }) {
   let login = 'pending'
   let why
   let isShutOut = false
-  /** Why the service ended the login, and how it answered the last token call that failed. */
+  /** Why the service ended the login, and the status of the last token request that failed. */
   let [ended, status] = []
   let until = 0
-  /** When the requests began that are under way. */
+  /** When the pending requests began. */
   const waiting = new Map()
   /** Of the pending token requests. */
   const calling = new Map()
@@ -41,7 +41,7 @@ export function startSide({ owner, root, kit, service, time, story }) {
     if (login !== 'present') return
     const become = lane.begin('dot')
     let attempts = 0
-    // axios asks this of each answer, so also of a 401 before the request is sent again.
+    // axios calls this for each response, also for a 401 before the request is sent again.
     const validateStatus = (status) => (attempts += 1) > 0 && status < 300
     const begun = performance.now()
     waiting.set(become, begun)
@@ -97,14 +97,14 @@ export function startSide({ owner, root, kit, service, time, story }) {
     endOfBars.push(tokenLane.bar('life', until))
   }
 
-  function hear(event) {
+  function observe(event) {
     if (event.type === 'ended') {
       ended = event.why
       endLife()
     } else if (event.type === 'called') {
       calling.set(event.id, tokenLane.begin('call'))
       count('calls')
-    } else if (event.type === 'told') {
+    } else if (event.type === 'responded') {
       calling.get(event.id)?.(event.status === 200 ? 'renewed' : 'refused')
       calling.delete(event.id)
       if (event.status !== 200) return void (status = event.status)
@@ -127,11 +127,11 @@ export function startSide({ owner, root, kit, service, time, story }) {
   openTab(part('requests'))
   void logIn()
   return {
-    hear,
+    observe,
     show,
-    /** The nth moment of the page: each tab asks in its turn. */
+    /** The nth moment of the page: the tabs take turns. */
     tick: (n) => tabs[n % 2] && void send(tabs[n % 2]),
-    tell: () => [tokenLane, ...tabs.map(({ lane }) => lane)].forEach((lane) => lane.tell()),
+    describe: () => [tokenLane, ...tabs.map(({ lane }) => lane)].forEach((lane) => lane.describe()),
     forget: () => (since = { ...NONE }),
     second(isOn) {
       part('second').parentElement.hidden = !isOn

@@ -27,27 +27,31 @@ export function worldOf(on) {
  */
 export function packageStory(facts) {
   const { login, why, isShutOut, waiting, hasToken, answered, failed, waited, calls: made, renewals, on, nextS } = facts
-  if (login === 'pending') return told('pending', 'The user logs in.')
-  if (login === 'lost') return told(`lost ${why}`, `${PACKAGE_LOST[why] ?? PACKAGE_LOST.refused} ${anew(isShutOut)}`)
+  if (login === 'pending') return sentence('pending', 'The user logs in.')
+  if (login === 'lost')
+    return sentence(`lost ${why}`, `${PACKAGE_LOST[why] ?? PACKAGE_LOST.refused} ${anew(isShutOut)}`)
   if (on.has('refused') && failed > 0)
-    return told('refused', `The API rejects new tokens, too: ${requests(failed)} failed, with only ${calls(made)}.`)
+    return sentence('refused', `The API rejects new tokens, too: ${requests(failed)} failed, with only ${calls(made)}.`)
   if (waiting > 0)
-    return told('waiting', `${requests(waiting)} ${waiting === 1 ? 'waits' : 'wait'} for one token request.`)
+    return sentence('waiting', `${requests(waiting)} ${waiting === 1 ? 'waits' : 'wait'} for one token request.`)
   if (!hasToken && failed > 0)
-    return told('ended', `The token has expired: ${requests(failed)} failed. The login is kept. ${nextIn(nextS)}`)
+    return sentence('ended', `The token has expired: ${requests(failed)} failed. The login is kept. ${nextIn(nextS)}`)
   if (made > renewals && hasToken && answered > 0)
-    return told('living', `No new token yet. ${requests(answered)} succeeded with the old token, which is still valid.`)
+    return sentence(
+      'living',
+      `No new token yet. ${requests(answered)} succeeded with the old token, which is still valid.`,
+    )
   if (on.has('clock'))
-    return told(
+    return sentence(
       `clock ${made > 0}`,
       `${requests(answered)} succeeded since, with ${calls(made)}. Lifetimes are measured with the monotonic clock.`,
     )
   if (renewals > 0 && failed > 0)
-    return told('back', `There is a new token, without a new login. ${requests(failed)} failed.`)
+    return sentence('back', `There is a new token, without a new login. ${requests(failed)} failed.`)
   if (renewals > 0 && waited > 0)
-    return told('waited', `There is a new token. ${requests(waited)} waited for it, and none failed.`)
-  if (renewals > 0) return told('renewed', `The token was renewed before it expired. No request noticed.`)
-  return told('fresh', 'The token will be renewed before it expires.')
+    return sentence('waited', `There is a new token. ${requests(waited)} waited for it, and none failed.`)
+  if (renewals > 0) return sentence('renewed', `The token was renewed before it expired. No request noticed.`)
+  return sentence('fresh', 'The token will be renewed before it expires.')
 }
 
 const PACKAGE_LOST = {
@@ -61,19 +65,19 @@ const nextIn = (seconds) =>
   seconds > 0 ? `The next token request follows in ${counted(seconds, 'second')}.` : 'A token request is sent now.'
 
 export function handStory({ login, why, isShutOut, waiting, answered, failed, calls: made, renewals, on }) {
-  if (login === 'pending') return told('pending', 'The user logs in.')
-  if (login === 'lost') return told(`lost ${why}`, `${handLost(why)} ${anew(isShutOut)}`)
+  if (login === 'pending') return sentence('pending', 'The user logs in.')
+  if (login === 'lost') return sentence(`lost ${why}`, `${handLost(why)} ${anew(isShutOut)}`)
   if (on.has('refused') && failed > 0)
-    return told('refused', `${requests(failed)} failed, and each caused its own token request: ${calls(made)}.`)
+    return sentence('refused', `${requests(failed)} failed, and each caused its own token request: ${calls(made)}.`)
   if (waiting > 0)
-    return told(
+    return sentence(
       'waiting',
       `${requests(waiting)} ${waiting === 1 ? 'waits' : 'wait'} for ${calls(Math.max(1, made - renewals))}.`,
     )
-  if (on.has('clock')) return told('clock', `${requests(answered)} succeeded since. This code reads no clock.`)
+  if (on.has('clock')) return sentence('clock', `${requests(answered)} succeeded since. This code reads no clock.`)
   if (renewals > 0)
-    return told('renewed', 'The token expired. A request was rejected, and sent again with a new token.')
-  return told('fresh', 'When the token expires, a request will be rejected.')
+    return sentence('renewed', 'The token expired. A request was rejected, and sent again with a new token.')
+  return sentence('fresh', 'When the token expires, a request will be rejected.')
 }
 
 function handLost(why) {
@@ -83,4 +87,4 @@ function handLost(why) {
   return `The refresh got a ${why}, so this code logged the user out.`
 }
 
-const told = (key, text) => ({ key, text })
+const sentence = (key, text) => ({ key, text })

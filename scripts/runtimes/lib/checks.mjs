@@ -47,7 +47,7 @@ export function checksOn(origin) {
     equal(JSON.parse(data.body), { amount: 7 })
   })
 
-  check('a refused token is replaced, and the request is sent once more', async ({ api, service, seen }) => {
+  check('a rejected token is replaced, and the request is sent once more', async ({ api, service, seen }) => {
     await api.get('/wallet')
     await service('revokeAccessTokens')
     const { data } = await api.post('/orders', { amount: 7 })
@@ -141,7 +141,7 @@ export function checksOn(origin) {
   })
 
   check(
-    'a caller who gives up leaves alone',
+    'a caller who aborts does not end the renewal',
     async ({ tokens, service }) => {
       const controller = new AbortController()
       const [left, stays] = [failure(tokens.getAccessToken({ signal: controller.signal })), tokens.getAccessToken()]
@@ -204,13 +204,13 @@ export function checksOn(origin) {
     equal(['ERR_TOKEN_REQUEST', 'ERR_TOKEN_SERVICE_UNAVAILABLE'].includes(code), true)
   })
 
-  check('an answer that is no document is refused', async ({ make, service }) => {
+  check('a response that is no document is rejected', async ({ make, service }) => {
     const { tokens } = make({}, { retry: { maxAttempts: 1 } })
     await service('failNext', 'obtain', { corrupt: 'json' })
     equal((await failure(tokens.getAccessToken())).code, 'ERR_TOKEN_RESPONSE')
   })
 
-  check('nobody at the address: the error says so, and no secret', async ({ make }) => {
+  check('no server at the address: the error says so, and contains no secret', async ({ make }) => {
     const { tokens } = make({}, { retry: { maxAttempts: 1 } }, { baseUrl: 'http://127.0.0.1:1/' })
     const error = await failure(tokens.getAccessToken())
     equal(error.code, 'ERR_TOKEN_SERVICE_UNAVAILABLE')
@@ -230,7 +230,7 @@ export function checksOn(origin) {
   )
 
   check(
-    'Variant B: a wrong signature is refused',
+    'Variant B: a wrong signature is rejected',
     async ({ make, service }) => {
       const { tokens } = make()
       await service('failNext', 'obtain', { corrupt: 'signature' }, 2)
@@ -322,7 +322,7 @@ export function checksOn(origin) {
       equal((await api.post('/orders', { amount: 7 })).status, 200)
       await service('revokeAccessTokens')
       equal((await apiFetch(`${origin}/orders`, { method: 'POST', body: '7' })).status, 200)
-      // The service refuses the first proof, which has no nonce.
+      // The service rejects the first proof, which has no nonce.
       equal(await seen('token obtain'), 3)
     },
     { dpopNonces: true },
@@ -386,7 +386,7 @@ export function checksOn(origin) {
     equal(names, ['renewed'])
   })
 
-  check('an error is told apart and serialised', () => {
+  check('errors can be distinguished and serialised', () => {
     const error = new TokenError('ERR_THROTTLED', 'slow down', { status: 429 })
     equal(
       [isTokenError(error, 'ERR_THROTTLED'), error instanceof TokenError, error instanceof Error],

@@ -42,7 +42,7 @@ function promotions({ part, promote }, { count, dice }) {
   let losses = 0
   return {
     steps: STEPS_AT_PROMOTION,
-    // A promotion takes longer than 3 s. Then all processes would have tokens of their own, and nobody would need the record.
+    // A promotion takes longer than 3 s. Then all processes would have tokens of their own, and none would need the record.
     leastLifetimeMs: 10_000,
     leastEpochs: count + 1,
     falls: 1 + DIE_WITH_PRIMARY,

@@ -13,7 +13,7 @@ export class Fleet {
   #names = 0
   #onFallen = () => undefined
   #isEnding = false
-  /** Processes that ended although nobody told them to. */
+  /** Processes that ended by themselves. */
   crashes = []
 
   /**

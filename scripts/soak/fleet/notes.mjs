@@ -32,7 +32,7 @@ export function notesIn(file) {
   }
 }
 
-/** The step that a command of the Redis store is. `told` reads its answer. */
+/** The step of a command of the Redis store. `told` reads its reply. */
 export function redisStep([, , , key, ...argv]) {
   if (argv.length < 2)
     return { key, does: 'read', told: ([value, , , epoch]) => ({ value: value ?? undefined, epoch }) }

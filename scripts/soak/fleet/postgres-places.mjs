@@ -57,7 +57,7 @@ export async function postgresPair() {
       rmSync(primary.data, { recursive: true })
       await replica.server.end('SIGINT')
       primary = { data: replica.data, server: await start(replica.data, port, OF_REPLICA) }
-      // From now on clients reach a replica, which refuses them until it is the primary.
+      // From now on clients reach a replica, which rejects them until it is the primary.
       await run('pg_ctl', 'promote', '--wait', '-D', primary.data)
       const after = await textsAt(port)
       replica = await replicaOf(port)
@@ -101,7 +101,7 @@ function binaries() {
   return join(root, version, 'bin')
 }
 
-/** Who runs the servers: PostgreSQL refuses to run as root. */
+/** The user who runs the servers: PostgreSQL does not run as root. */
 function owner() {
   if (process.getuid() !== 0) return { cwd: '/' }
   const id = (flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))

@@ -60,7 +60,7 @@ async function* through({ on, client = CLIENTS[on] ?? 'node-redis', rounds: coun
   else yield topology({ ...settings, on, client })
 }
 
-/** Through a client that tells of each step. */
+/** Through a client that reports each step. */
 async function roundsAt(on, { client = CLIENTS[on], ...falls }) {
   const store = await PLACES[on]()
   const { kind, ports, file, node } = store

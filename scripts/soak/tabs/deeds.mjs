@@ -42,12 +42,12 @@ export const DEEDS = {
       void pause(ms).then(() => tab.driver.thaw().catch(() => undefined))
     }
   },
-  /** Another person logs in, by a form. */
+  /** Another user logs in, by a form. */
   async changed(round, tab) {
     if (round.isLoginUnderWay || round.isOffline) return false
     await round.otherPerson(tab, (person) => tab.driver.evaluate(`logInAs('${person}').catch(() => undefined)`))
   },
-  /** Another person logs in, by a redirect. */
+  /** Another user logs in, by a redirect. */
   async redirected(round, tab) {
     if (round.isLoginUnderWay || round.isOffline) return false
     round.disturb(tab, 'redirected', { isBusy: true })
@@ -115,7 +115,7 @@ export const DEEDS = {
   },
 }
 
-/** An engine without a command for it: the page believes that it is offline, and nobody answers at the address. */
+/** An engine without a command for it: the page behaves as if offline, and no server listens at the address. */
 async function network({ engine, service }, tabs, isOnline) {
   if (engine.offline) return engine.offline(!isOnline)
   if (isOnline) await service.reach()

@@ -32,7 +32,7 @@ const learn = (login) => (known = Math.max(known, Number(login)))
 const adopted = (token) => learn(token.split('-of-')[1])
 /** By a form. */
 globalThis.logInAs = async (person) => adopted(await globalThis.app.logIn(person))
-/** By a redirect: the provider sends the person back to this page. */
+/** By a redirect: the provider sends the user back to this page. */
 globalThis.goAndLogIn = (person) => setTimeout(() => location.assign(`/authorize?tab=${tab}&person=${person}`))
 /** A worker of this page renews. */
 globalThis.work = () => {

@@ -21,16 +21,16 @@ export class Round {
   storageDeeds = 0
   isStorageFull = false
   isDeleting = false
-  /** A page has told that the engine's IndexedDB answers no longer: from then on each tab keeps its tokens to itself. */
+  /** A page has reported that the IndexedDB of the engine no longer responds. From then on each tab has its own tokens. */
   isStorageSilent = false
   isOffline = false
   /** Who logs in. */
   person = 'ada'
-  /** Whether another person is logging in. */
+  /** Whether another user is logging in. */
   isChanging = false
   /** Tabs whose worker renews. */
   workers = new Set()
-  /** When the service could last not be reached, or failed, or a person logged in. */
+  /** When the service could last not be reached, or failed, or a user logged in. */
   troubledAt = -Infinity
   tally = {
     served: 0,
@@ -111,12 +111,12 @@ export class Round {
     return this.workers.size === 0 && [...this.tabs.values()].every(({ isBusy, disturbed }) => !isBusy && !disturbed)
   }
 
-  /** Whether a person is logging in, or has not logged in yet. */
+  /** Whether a user is logging in, or has not logged in yet. */
   get isLoginUnderWay() {
     return this.logins.at(-1)?.inAt === undefined
   }
 
-  /** The other one of two people logs in. */
+  /** The other of two users logs in. */
   async otherPerson(tab, logIn) {
     this.isChanging = true
     this.person = this.person === 'ada' ? 'bob' : 'ada'
@@ -128,7 +128,7 @@ export class Round {
     }
   }
 
-  /** Waits until the page to which the provider has sent the person has the login, or has failed. */
+  /** Waits until the page to which the provider has sent the user has the login, or has failed. */
   async cameBack(tab) {
     await Promise.race([new Promise((resolve) => (tab.cameBack = resolve)), pause(COMMAND_MS / 2)])
   }
@@ -238,7 +238,7 @@ export class Round {
     return this.isOffline || this.service.trouble || this.storageDeeds > 0 || this.troubledAt > since - ON_ITS_WAY_MS
   }
 
-  /** @returns Whether the person logs in, in this tab. */
+  /** @returns Whether the user logs in, in this tab. */
   #required(tab, askedAt, why) {
     const now = performance.now()
     const { storageDeeds } = this
@@ -248,7 +248,7 @@ export class Round {
     if (isUnderWay || this.isChanging) return {}
     const inAt = last?.inAt ?? (call?.end === 200 && !call.disturbed ? call.endedAt : undefined)
     if (inAt !== undefined && askedAt < inAt + SPREADS_MS) return {}
-    // The page did not get the tokens: the person tries again.
+    // The page did not get the tokens: the user tries again.
     if (last && inAt === undefined)
       Object.assign(last, { tab: tab.id, commandedAt: now, call: undefined, storageDeeds })
     else this.logins.push({ tab: tab.id, at: now, commandedAt: now, storageDeeds, why, reason: this.#reason() })

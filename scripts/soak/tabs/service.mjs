@@ -55,11 +55,11 @@ export async function startService({ scripts, options, lifetimeMs, graceMs, late
       call.end ??= end
       call.endedAt ??= performance.now()
     }
-    response.once('close', () => ended('nobody waited'))
+    response.once('close', () => ended('no page waited'))
     calls.push(call)
     onCall(call)
     await pause(latencyMs())
-    // A service acts even if nobody waits any longer.
+    // A service performs the exchange even if no page waits any longer.
     const [status, answer] = service.trouble ? [service.trouble, {}] : token === undefined ? logIn(form) : redeem(token)
     if (status === 200) await pause(latencyMs())
     ended(status)
@@ -85,7 +85,7 @@ export async function startService({ scripts, options, lifetimeMs, graceMs, late
       '/main.js': () => send(response, 200, scripts.script, 'text/javascript'),
       '/worker.js': () => send(response, 200, `${clockOf(service.offsetMs)}\n${scripts.worker}`, 'text/javascript'),
       '/tab': () => html(pageOf(given('tab'), service.offsetMs, { ...options, code: searchParams.get('code') })),
-      // The provider, where somebody is logged in.
+      // The provider, where a user is logged in.
       '/authorize': () => {
         const code = `code-${(codesMade += 1)}`
         codes.set(code, searchParams.get('person'))
@@ -105,7 +105,7 @@ export async function startService({ scripts, options, lifetimeMs, graceMs, late
   })
   const service = {
     calls,
-    /** Requests that the API refused. */
+    /** Requests that the API rejected. */
     refused: 0,
     /** How wrong the clock of the browser is. */
     offsetMs: 0,

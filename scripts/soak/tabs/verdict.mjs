@@ -1,6 +1,6 @@
 // What the harness concludes from what it did, and what the service and the pages saw. No function here acts.
 
-/** A tab may lose an answer that the service sent a moment before somebody disturbed that tab, ms. */
+/** A tab may lose a response that the service sent shortly before a fault in that tab, ms. */
 export const ON_ITS_WAY_MS = 1_500
 
 /** @returns Whether that tab may not have the answer to its call, or the service did not act: then the package may present that token again. */
@@ -21,10 +21,10 @@ export function presentedAgain(calls) {
 }
 
 /**
- * Why a person must log in, as far as the harness has caused it.
+ * Why a user must log in, if the harness has caused it.
  *
- * @returns `first`: nobody has logged in before; `storage`: the storage was deleted, or full; `silent storage`: the engine's IndexedDB answers no longer; the
- * loss of an answer, if the service has refused the token for it; undefined: no reason is known.
+ * @returns `first`: no user has logged in before; `storage`: the storage was deleted, or full; `silent storage`: the engine's IndexedDB no longer responds; the
+ * loss of a response, if the service has rejected the token because of it; undefined: no reason is known.
  */
 export function reasonOfLogin({ calls, logins, storageDeeds, isStorageSilent }) {
   if (logins.length === 0) return 'first'
@@ -34,5 +34,5 @@ export function reasonOfLogin({ calls, logins, storageDeeds, isStorageSilent }) 
     .filter(({ call }) => call.end === 400)
     .at(-1)
   const isNew = refused && refused.call.at > logins.at(-1).at
-  return isNew && refused.lost ? `the lost answer of a tab: ${refused.lost}` : undefined
+  return isNew && refused.lost ? `the lost response of a tab: ${refused.lost}` : undefined
 }
