@@ -41,7 +41,7 @@ export function grantOfSource(given: DetailedGrant | undefined, presented: strin
     if (presented !== undefined && next !== undefined && next !== presented)
       return readInParts(members, given, next, remarks)
     if (remarks.flaw) throw remarks.flaw
-    const parts = { ...refreshIn(members), ...subjectIn(members), ...contextIn(members) }
+    const parts = { ...dueIn(members), ...refreshIn(members), ...subjectIn(members), ...contextIn(members) }
     return { ...remarks, grant: Object.freeze({ ...accessIn(members, given), ...parts }), problems: [] }
   } catch (thrown) {
     throw errorOf(thrown)
@@ -74,7 +74,7 @@ function readInParts(
     if (typeof context !== 'string') contextIn(members)
     const access = accessIn(isAssumed ? { ...members, accessLifetimeMs: ASSUMED_LIFETIME_MS } : members, given)
     const more = isAssumed ? { ...details, isLifetimeAssumed: true } : details
-    return { ...more, grant: Object.freeze({ ...access, ...parts }), problems }
+    return { ...more, grant: Object.freeze({ ...access, ...dueIn(members), ...parts }), problems }
   } catch (thrown) {
     return { ...details, grant: Object.freeze({ ...NO_ACCESS_TOKEN, ...parts }), problems, flaw: errorOf(thrown) }
   }
@@ -116,35 +116,39 @@ const NO_ACCESS_TOKEN = { accessToken: '', accessLifetimeMs: 0 }
 
 type Members = Readonly<Record<keyof TokenGrant, unknown>>
 
-/** @param isAdopted Null counts as absent, because databases return it. The service asks for no earlier renewal. */
-function membersOf(grant: object | undefined, isAdopted = false): Members {
+/** @param nullIsAbsent Databases return null for absent values. */
+function membersOf(grant: object | undefined, nullIsAbsent = false): Members {
   if (typeof grant !== 'object' || (grant as unknown) === null)
     throw new BrokenGrant(`got ${kindOf(grant)} instead of { accessToken, accessLifetimeMs }`)
   const read = (name: keyof TokenGrant) => {
     const value = member(grant, name)
-    return isAdopted && value === null ? undefined : value
+    return nullIsAbsent && value === null ? undefined : value
   }
   return {
     accessToken: read('accessToken'),
     accessLifetimeMs: read('accessLifetimeMs'),
     refreshToken: read('refreshToken'),
     refreshLifetimeMs: read('refreshLifetimeMs'),
-    refreshAfterMs: isAdopted ? undefined : read('refreshAfterMs'),
+    refreshAfterMs: read('refreshAfterMs'),
     subject: read('subject'),
     context: read('context'),
   }
 }
 
-function accessIn({ accessToken, accessLifetimeMs, refreshAfterMs }: Members, grant: object = {}) {
+function accessIn({ accessToken, accessLifetimeMs }: Members, grant: object = {}) {
   if (accessToken === undefined) throw missing('accessToken', grant, ['access_token', 'access', 'token'], '')
   if (accessLifetimeMs === undefined) throw missing('accessLifetimeMs', grant, ['expires_in', 'expiresIn'], ' Pass ms')
   if (typeof accessToken !== 'string') throw new BrokenGrant(`accessToken must be a string, got ${kindOf(accessToken)}`)
   // axios strips other characters silently, and would send a different token.
   if (!/^[\x21-\x7e]+$/.test(accessToken)) throw new UnusableGrant('accessToken must be visible ASCII characters')
   checkLifetime('accessLifetimeMs', accessLifetimeMs)
-  // An invalid one counts as absent.
-  const isDue = typeof refreshAfterMs === 'number' && refreshAfterMs > 0 && refreshAfterMs < Infinity
-  return { accessToken, accessLifetimeMs, ...(isDue && { refreshAfterMs }) }
+  return { accessToken, accessLifetimeMs }
+}
+
+/** An invalid `refreshAfterMs` counts as absent. */
+function dueIn({ refreshAfterMs }: Members) {
+  const isValid = typeof refreshAfterMs === 'number' && refreshAfterMs > 0 && refreshAfterMs < Infinity
+  return isValid ? { refreshAfterMs } : {}
 }
 
 function refreshIn({ refreshToken, refreshLifetimeMs }: Members) {

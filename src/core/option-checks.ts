@@ -56,8 +56,8 @@ function adviceOn(unknown: string, names: readonly string[]): string {
 export function nearest(given: string, names: readonly string[]): string | undefined {
   const plain = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '')
   const within = (edits: number) =>
-    names.filter((name) => isWithin(Math.min(edits, given.length / 2), plain(given), plain(name)))
-  return [0, 1, 2].flatMap(within)[0]
+    names.find((name) => isWithin(Math.min(edits, given.length / 2), plain(given), plain(name)))
+  return within(0) ?? within(1) ?? within(2)
 }
 
 /** Whether at most `edits` inserted, deleted or replaced letters turn one text into the other. */
@@ -99,15 +99,14 @@ export function readOptions<Table extends Readers<Record<string, unknown>>>(
 ): { readonly [Name in keyof Table]: ReturnType<Table[Name]> } {
   checkObject(what, given)
   const own = Object.assign(Object.create(null) as Record<string, unknown>, given)
-  const readers = Object.entries(table)
-  const names = readers.map(([name]) => name)
+  const names = Object.keys(table)
   const unknown = Object.keys(own).find((name) => !names.includes(name))
   if (unknown !== undefined) throw new TypeError(`${what}: there is no '${unknown}', ${adviceOn(unknown, names)}`)
   // An option that comes from a class would be ignored silently.
   const inherited = names.find((name) => name in given && !(name in own) && !(name in Object.prototype))
   if (inherited !== undefined) throw new TypeError(`${what} must be a plain object: ${inherited} comes from a class`)
   return Object.freeze(
-    Object.fromEntries(readers.map(([name, read]) => [name, read(prefix + name, own[name])])),
+    Object.fromEntries(names.map((name) => [name, table[name]?.(prefix + name, own[name])])),
   ) as never
 }
 
@@ -141,16 +140,16 @@ export function checkFunction(name: string, value: unknown): void {
   if (typeof value !== 'function') throw wrong(name, 'a function', kindOf(value))
 }
 
-/** @throws {TypeError} Naming the option, not its value, which may be a secret. */
-export function checkText(name: string, value: unknown): asserts value is string {
+/** @returns The text. @throws {TypeError} Naming the option, not its value, which may be a secret. */
+export function checkedText(name: string, value: unknown): string {
   if (typeof value !== 'string') throw wrong(name, 'a string', kindOf(value))
   if (value === '') throw new TypeError(`${name} must not be empty`)
+  return value
 }
 
-/** @returns The text. @throws {TypeError} As `checkText`. */
-export function checkedText(name: string, value: unknown): string {
-  checkText(name, value)
-  return value
+/** @throws {TypeError} As `checkedText`. */
+export function checkText(name: string, value: unknown): asserts value is string {
+  checkedText(name, value)
 }
 
 /**

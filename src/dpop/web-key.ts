@@ -1,6 +1,6 @@
 import { systemClock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
-import { checkText } from '../core/option-checks.ts'
+import { checkedText } from '../core/option-checks.ts'
 import type { ProvingKey } from '../core/proofs.ts'
 import { checkWebCrypto, warnOnce } from '../core/runtime.ts'
 import { type Databases, indexedDatabases, transact } from '../web/indexed-db.ts'
@@ -28,7 +28,7 @@ const LIMIT_MS = 10_000
  * @throws {TypeError} outside a browser, and in an insecure context.
  */
 export async function webKey(name = 'default'): Promise<ProvingKey> {
-  checkText('name', name)
+  checkedText('name', name)
   checkWebCrypto('webKey', 'use bearer tokens')
   const databases = indexedDatabases()
   if (!databases) throw new TypeError('webKey needs IndexedDB, which only browsers have: use dpopKey(keyPair)')
