@@ -2,7 +2,7 @@ import { systemClock } from '../core/clock.ts'
 import { checkFunction, checkObject, checkedText, ifGiven, readOptions } from '../core/option-checks.ts'
 import { comparable } from '../core/key-fit.ts'
 import { PROOFS } from '../core/proof-port.ts'
-import type { ProvedRequest, ProvingKey } from '../core/proofs.ts'
+import type { ProvingKey } from '../core/proofs.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import type { ExternalKey } from './external-key.ts'
@@ -50,15 +50,12 @@ function provingKey(
   const proofs = new ProofMaker(verifyingKey, sign)
   // A separate clock, so that such a proof neither uses nor changes the nonces and times of a manager.
   const clock = { ...systemClock }
+  const token = ifGiven(checkedText)
+  const readers = { method: checkedText, url, token, nonce: token }
   const prove = async (request: Parameters<ProvingKey['prove']>[0]) =>
-    (await proofs.prove(checkedRequest(request), clock)).text
+    (await proofs.prove(readOptions('The request', request, readers, ''), clock)).text
   // Not enumerable, so that printing the key shows at most its thumbprint.
   return Object.freeze(Object.defineProperty({ thumbprint, prove }, PROOFS, { value: proofs }))
-}
-
-function checkedRequest(request: Parameters<ProvingKey['prove']>[0]): ProvedRequest {
-  const optional = ifGiven(checkedText)
-  return readOptions('The request', request, { method: checkedText, url, token: optional, nonce: optional }, '')
 }
 
 function url(name: string, given: unknown): URL {
