@@ -120,11 +120,13 @@ export class LoginWatch implements LoginView {
   }
 
   /**
-   * The current login, as acts address it. A manager that requires a login addresses none: 0. A manager that does not know whether there is a login addresses
-   * whatever the record holds (F362).
+   * The current login, as acts name it. None (0) if a login is required: by now the last number may be that of a later login elsewhere. A manager that does
+   * not know whether there is a login names whatever the record holds (F362).
    */
   get known(): KnownLogin {
-    return { login: this.number ?? (this.#login === 'required' ? 0 : undefined), loginId: this.id }
+    const { number, id: loginId } = this
+    const isNamed = number !== undefined && (this.#mayObtain || loginId === undefined)
+    return { login: this.#login === 'required' && !isNamed ? 0 : number, loginId }
   }
 
   /** Whether the manager knows if there is a login. */
@@ -262,11 +264,10 @@ export class LoginWatch implements LoginView {
   /** A login is required. @param isAgain Whether to report it again, to listeners that saw a pending login. */
   required(reason: LoginReason, by: LoginChange['by'], isAgain = false): void {
     const isNews = isAgain || this.#login !== 'required'
-    const found = this.#foundBy(by)
+    if (isNews) this.#requiredBy = this.#foundBy(by)
     this.#login = 'required'
     this.#reason = reason
     this.loss = undefined
-    if (isNews) this.#requiredBy = found
     if (isNews && !this.isPending) this.#reportRequired(reason)
   }
 

@@ -87,6 +87,15 @@ describe('given three managers of a store that may fail for one of them alone, l
     await expect(travelToLastLogin(acts, unhandled, nothingStood())).resolves.toBeUndefined()
   })
 
+  it('when a user logs out twice while the store is down, and has logged in elsewhere between the two, then that login stays (F362)', async () => {
+    const [logout, down] = [{ act: 'logout', at: 0 } as const, { act: 'store', at: 0, is: 'down' } as const]
+    const [login, elsewhere] = ([0, 1] as const).map((at) => ({ act: 'login', at, who: 'alice' }) as const)
+    for (const before of [[], [{ act: 'store', at: 0, is: 'well' } as const]]) {
+      const acts: LastLoginAct[] = [login!, down, logout, elsewhere!, ...before, logout]
+      await expect(travelToLastLogin(acts, unhandled, nothingStood())).resolves.toBeUndefined()
+    }
+  })
+
   it('when a user logs in again while the store is down, and logs out twice, then no user is logged in', async () => {
     const [login, logout] = [{ act: 'login', at: 0, who: 'bob' } as const, { act: 'logout', at: 0 } as const]
     const acts: LastLoginAct[] = [login, { act: 'store', at: 0, is: 'down' }, login, logout, logout]
