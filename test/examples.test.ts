@@ -1,18 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { cp } from 'node:fs/promises'
-import { join } from 'node:path'
+import { existsSync, readdirSync } from 'node:fs'
+import { cp, symlink } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { type BuiltPackage, buildPackage } from './support/built-package.ts'
 import { describeRedis } from './support/redis-server.ts'
 
 let built: BuiltPackage
-/** These are not programs, and have large packages. */
-const PAGES = /^examples.(pages|next)$/
+/** Pages are not programs. What is installed stays where it is. */
+const NOT_COPIED = /^examples.(pages|next)$|.node_modules$/
 
 beforeAll(async () => {
   built = await buildPackage()
-  const filter = (path: string) => !PAGES.test(path)
+  const filter = (path: string) => !NOT_COPIED.test(path)
   for (const name of ['examples', 'scripts/example.mjs', 'scripts/lib', 'tsconfig.json'])
     await cp(name, join(built.dir, name), { recursive: true, filter })
+  for (const name of readdirSync('examples').map((folder) => join('examples', folder, 'node_modules')))
+    if (existsSync(name) && existsSync(join(built.dir, dirname(name))))
+      await symlink(resolve(name), join(built.dir, name), 'junction')
 })
 
 afterAll(() => built.remove())
