@@ -86,12 +86,10 @@ if (check('npm pack, with the build', pack)) {
     checkPage(readFileSync(join(folder, 'vite-page', 'page.mjs'), 'utf8'))
   })
   // Each compiles the request and the programs of all entries, with all declarations.
-  check('TypeScript consumers, node16 ESM', () => compile('mts', 'node16'))
-  check('TypeScript consumers, nodenext ESM', () => compile('mts', 'nodenext'))
-  check('TypeScript consumers, node16 CommonJS', () => compile('cts', 'node16'))
-  check('TypeScript consumers, nodenext CommonJS', () => compile('cts', 'nodenext'))
-  check('TypeScript consumers, bundler', () => compile('mts', 'esnext', 'bundler'))
-  check('TypeScript consumers, node10', () => compile('cts', 'commonjs', 'node10'))
+  check('TypeScript consumers, node16, ESM and CommonJS', () => compile(['mts', 'cts'], 'node16'))
+  check('TypeScript consumers, nodenext, ESM and CommonJS', () => compile(['mts', 'cts'], 'nodenext'))
+  check('TypeScript consumers, bundler', () => compile(['mts'], 'esnext', 'bundler'))
+  check('TypeScript consumers, node10', () => compile(['cts'], 'commonjs', 'node10'))
 }
 const unnamed = Object.entries({ repository, homepage, bugs }).filter(([, value]) => value === undefined)
 if (unnamed.length > 0) {
@@ -125,8 +123,9 @@ function run(command, args, cwd = folder) {
   })
 }
 
-function compile(extension, module, moduleResolution = module) {
-  const files = ['one-request', ...programs()].map((name) => `${name}.${extension}`)
+function compile(extensions, module, moduleResolution = module) {
+  const names = ['one-request', ...programs()]
+  const files = extensions.flatMap((extension) => names.map((name) => `${name}.${extension}`))
   const options = { module, moduleResolution, target: 'es2022', lib: 'es2023', types: 'node' }
   if (moduleResolution === 'node10') options.ignoreDeprecations = '6.0'
   const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
