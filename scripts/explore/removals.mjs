@@ -120,8 +120,8 @@ export const REMOVALS = {
   'a claim to log out': [
     [
       'record/record-state.ts',
-      'if (pair && (isLater || isOfOther(state, request))) return',
-      'if (pair && request.login === -1) return',
+      'if (pair && (isLater || isOfOther(state, request)))',
+      'if (pair && request.login === -1)',
     ],
   ],
   // A renewal continues with the refresh token of a login that came meanwhile.
