@@ -73,25 +73,51 @@ describePostgres('given a PostgreSQL that loses writes', () => {
     await end(replica)
   })
 
-  it('when it is promoted without the last renewal of twenty logins, each in three processes, then no login is lost (F349)', async () => {
-    const { primary, replica, readable, part } = await startPair()
+  /** Twenty logins, each in three processes, at first at `primary`. */
+  async function liveAt(
+    name: string,
+    primary: PostgresServer,
+    place: { part(): Promise<void>; lose(): Promise<Pool> },
+  ) {
     const clock = watchedClock()
     const traffic = new Traffic()
     let at = poolOf(primary)
     const send = (text: string, values: unknown[]) => at.query(text, values) as Promise<{ rows: unknown[] }>
     const query = traffic.counted(send)
-    const place = {
-      name: 'PostgreSQL, a standby promoted',
-      store: () => postgresStore({ pool: onClock({ query }, clock) }),
+    const store = () => postgresStore({ pool: onClock({ query }, clock) })
+    const lose = async () => {
+      await primary.stop()
+      at = await place.lose()
+    }
+    await liveThroughLoss({ ...place, name, store, lose }, clock, traffic)
+  }
+
+  it('when a replica without the last renewal of twenty logins is promoted, then no login is lost (F349)', async () => {
+    const { primary, replica, readable, part } = await startPair()
+    await liveAt('PostgreSQL, a standby promoted', primary, {
       part,
       async lose() {
-        await primary.stop()
         await replica.promote()
-        at = readable
+        return readable
       },
-    }
-    await liveThroughLoss(place, clock, traffic)
+    })
     await end(replica)
+  })
+
+  it('when a backup from before the last renewal of twenty logins is recovered, then no login is lost (F349)', async () => {
+    const primary = await startPostgres()
+    await poolOf(primary).query(createTableStatement())
+    let recovered: PostgresServer
+    await liveAt('PostgreSQL, a backup recovered', primary, {
+      part: async () => void (recovered = await startPostgres({ backupOf: primary })),
+      async lose() {
+        const pool = poolOf(recovered)
+        while ((await pool.query('SELECT WHERE pg_is_in_recovery()')).rows.length > 0) await settle()
+        expect(await postgresRegister(pool).read(KEY)).toMatchObject({ epoch: '00000002' })
+        return pool
+      },
+    })
+    await end(recovered!)
   })
 
   it('when the pool connects to a replica, then a read is rejected, and the reason names it (F234)', async () => {

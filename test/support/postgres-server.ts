@@ -1,7 +1,7 @@
 import { describe } from '@jest/globals'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from '../../scripts/lib/server-process.mjs'
 
@@ -39,15 +39,21 @@ const SETTINGS = { fsync: 'off', shared_buffers: '16MB', autovacuum: 'off', unix
 /**
  * A private server on a random port of loopback, with its own data. It starts in about two seconds.
  *
- * @param how `replicaOf`: the server is an asynchronous replica of that one.
+ * @param how `replicaOf`: the server is an asynchronous replica of that one. `backupOf`: the server recovers a backup of that one, as of now.
  */
-export async function startPostgres({ replicaOf }: { replicaOf?: PostgresServer } = {}): Promise<PostgresServer> {
+export async function startPostgres({ replicaOf, backupOf = replicaOf }: Origin = {}): Promise<PostgresServer> {
   const data = await mkdtemp(join(dataOfRun(), 'server-'))
   const user = await userOfRun()
   if (user) await chown(data, user.uid, user.gid)
-  if (replicaOf) {
-    const how = ['--no-sync', '--write-recovery-conf', '--checkpoint=fast', '--wal-method=stream']
-    await ended(run('pg_basebackup', ['--pgdata', data, ...how, '--dbname', replicaOf.url], user))
+  if (backupOf) {
+    const how = [
+      '--no-sync',
+      '--checkpoint=fast',
+      '--wal-method=stream',
+      ...(replicaOf ? ['--write-recovery-conf'] : []),
+    ]
+    await ended(run('pg_basebackup', ['--pgdata', data, ...how, '--dbname', backupOf.url], user))
+    if (!replicaOf) await recoverIn(data, user)
   } else {
     const how = ['--no-sync', '--auth=trust', '--username=evergreen', '--locale=C', '--encoding=UTF8']
     await ended(run('initdb', ['--pgdata', data, ...how], user))
@@ -61,6 +67,19 @@ export async function startPostgres({ replicaOf }: { replicaOf?: PostgresServer 
       if (attempt >= 5) throw error
     }
   }
+}
+
+interface Origin {
+  readonly replicaOf?: PostgresServer
+  readonly backupOf?: PostgresServer
+}
+
+/** The next start recovers the backup up to the end of its log. There is no archive. */
+async function recoverIn(data: string, user?: Ids): Promise<void> {
+  await appendFile(join(data, 'postgresql.auto.conf'), `restore_command = 'false'\n`)
+  const signal = join(data, 'recovery.signal')
+  await writeFile(signal, '')
+  if (user) await chown(signal, user.uid, user.gid)
 }
 
 async function started(data: string, port: number, user?: Ids): Promise<PostgresServer> {
