@@ -16,12 +16,14 @@ for (const [name, version] of Object.entries(here.versions)) console.log(`  ${na
 
 let results = only && !quick ? readResults() : undefined
 // Before the first scenario: some take minutes.
-if (results && JSON.stringify(results.machine) !== JSON.stringify(here))
+const wanted = await loadScenarios(only?.split(','))
+const isElsewhere = results && JSON.stringify(results.machine) !== JSON.stringify(here)
+if (isElsewhere && !wanted.every(({ isExact }) => isExact))
   throw new Error('results.json is of another machine, or of other versions: run all scenarios')
 const [load] = loadavg()
 if (load > here.cores / 4) console.log(`\nThis machine is busy (load ${load.toFixed(1)}): expect noise.`)
 
-for (const { name, title, figureOf, ratios, form } of await loadScenarios(only?.split(','))) {
+for (const { name, title, figureOf, ratios, form } of wanted) {
   console.log(`\n# ${title}\n`)
   const startedAt = performance.now()
   const measured = await alone(name, { quick })
@@ -33,7 +35,7 @@ for (const { name, title, figureOf, ratios, form } of await loadScenarios(only?.
   console.log(`${figures.join('\n  ')}\n\n(${scenario.seconds} s)`)
   if (quick) continue
   // Written after each scenario, so that a failure in the last minute does not lose an hour.
-  results = { machine: here, scenarios: { ...results?.scenarios, [name]: scenario } }
+  results = { machine: results?.machine ?? here, scenarios: { ...results?.scenarios, [name]: scenario } }
   await writeResults(results)
 }
 
