@@ -25,5 +25,5 @@ export function runs(usual: number): Pick<Parameters, 'numRuns' | 'seed' | 'path
 /** How often a property is tested: in `npm test` a twelfth, and in `npm run test:slow` a quarter as often. */
 export const usually = (runs: number): number => part(runs, Math.ceil(share(runs / 4, runs / 12)))
 
-/** A limit against hanging, ms, for the number of runs. */
-export const patience = (usual: number): number => Math.max(120_000, 2_000 * (runs(usual).numRuns ?? 0))
+/** A limit against hanging, ms, for the number of runs. Every test of `npm test` has a minute. */
+export const patience = (usual: number): number => share(Math.max(120_000, 2_000 * (runs(usual).numRuns ?? 0)), 60_000)
