@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import { sqliteStore, type SqliteStoreOptions } from '../../src/sqlite/index.ts'
 import { reasonOf } from '../../src/sqlite/reason.ts'
 import { sqliteRegister } from '../../src/sqlite/sqlite-register.ts'
+import { person } from '../../src/login/index.ts'
+import { sharedStore } from '../../src/store/index.ts'
 import { readOptions } from '../../src/core/option-checks.ts'
 import { SHARED, storeOn } from '../../src/store/shared-store.ts'
-import { tokenRegisterChecks } from '../../src/testing/index.ts'
+import { manualClock, tokenRegisterChecks } from '../../src/testing/index.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { BetterSqlite, describeSqlite } from '../support/node-sqlite.ts'
 import { sharedStoreContract } from '../support/token-store-contract.ts'
@@ -45,6 +47,29 @@ describeSqlite('given a database of better-sqlite3', () => {
       readOptions('The options', {}, SHARED, ''),
       reasonOf,
     )
+  })
+
+  it('when the machine sleeps during a refresh of a login, then the refresh token is presented once (F353)', async () => {
+    const file = newFile()
+    const clock = manualClock()
+    const source = Object.assign(new ScriptedSource({ pairs: true }), { login: person })
+    const process = () => {
+      const database = open(file)
+      const store = sharedStore(sqliteRegister(() => database, 100, undefined, clock))
+      return manage(source, { store, storeKey: 'ada', renewal: { keepWarm: 'never' } }, clock).tokens
+    }
+    const [first, second] = [process(), process()]
+    await first.adopt({ accessToken: 'first', accessLifetimeMs: 60_000, refreshToken: 'refresh-0' })
+    await second.getAccessToken()
+    source.takesMs = 2_000
+    await clock.advance(61_000)
+    const served = [outcome(first.getAccessToken())]
+    await clock.advance(500)
+    clock.stepWall(20_000)
+    served.push(outcome(second.getAccessToken()))
+    await clock.advance(5_000)
+    expect(await Promise.all(served)).toEqual(['access-1', 'access-1'])
+    expect(source.calls.map(({ refreshToken }) => refreshToken)).toEqual(['refresh-0'])
   })
 
   it('when two processes share it, then one of them obtains', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { memoryStore, type TokenStore } from '../../src/index.ts'
 import { person } from '../../src/login/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
@@ -7,12 +8,12 @@ import { MemoryRegister } from '../support/memory-register.ts'
 import { twoOwners } from '../support/two-owners.ts'
 
 /** Two managers on one machine, whose wall clock is that of the register. The refresh of the first is in flight. */
-async function refreshing(needsLogin: boolean) {
+async function refreshing(needsLogin: boolean, memory?: TokenStore) {
   const clock = manualClock()
   const register = new MemoryRegister(clock)
   const source = Object.assign(new ScriptedSource({ pairs: true }), needsLogin && { login: person })
   const owner = () =>
-    manage(source, { store: sharedStore(register), storeKey: 'a', renewal: { keepWarm: 'never' } }, clock)
+    manage(source, { store: memory ?? sharedStore(register), storeKey: 'a', renewal: { keepWarm: 'never' } }, clock)
   const [a, b] = [owner(), owner()]
   await a.tokens.adopt({ accessToken: 'first', accessLifetimeMs: 60_000, refreshToken: 'refresh-0' })
   await b.tokens.getAccessToken()
@@ -25,12 +26,14 @@ async function refreshing(needsLogin: boolean) {
 
 describe('given a refresh in flight, and another owner on the same machine', () => {
   it.each([
-    ['a login', true],
-    ['a service account', false],
+    ['a login', true, undefined],
+    ['a service account', false, undefined],
+    ['a login in memoryStore', true, memoryStore()],
+    ['a service account in memoryStore', false, memoryStore()],
   ])(
     'when the wall clock jumps ahead, or the machine sleeps, then the lease does not expire, and there is one exchange (F353, %s)',
-    async (_, needsLogin) => {
-      const { clock, source, b, served } = await refreshing(needsLogin)
+    async (_, needsLogin, memory) => {
+      const { clock, source, b, served } = await refreshing(needsLogin, memory)
       clock.stepWall(20_000)
       const asked = outcome(b.tokens.getAccessToken())
       await clock.advance(5_000)
