@@ -13,7 +13,14 @@ const processes = [
   ...['figures/bounded', 'figures/exit', 'figures/process', 'figures/stampede'],
 ]
 /** Searches, and figures of heavy traffic: `npm test` has smaller ones of the same promises. */
-const large = ['exhaustive/reduction', 'figures/outage', 'figures/traffic', 'store/fleet', 'store/overload']
+const large = [
+  'core/state-diagram',
+  'exhaustive/reduction',
+  'figures/outage',
+  'figures/traffic',
+  'store/fleet',
+  'store/overload',
+]
 /** Tests with a real Redis or PostgreSQL. What a register must do is tested with one in memory by `npm test`, too. */
 const servers = [
   ...[
@@ -90,6 +97,7 @@ export const sharedTests = [
     (name) => `properties/${name}`,
   ),
   ...['logins', 'second-origin', 'storm'].map((name) => `figures/${name}`),
+  'core/background',
 ].map(pathOf)
 
 /** What only slow tests cover. They hold it to the same threshold. */
