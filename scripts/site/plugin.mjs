@@ -14,7 +14,7 @@ const GROUPS = {
   Operate: [
     ...['operations', 'errors', 'failover', 'doctor', 'suspicious', 'reference', 'works-with', 'SECURITY', 'CHANGELOG'],
   ],
-  Evidence: ['faults', 'protocol', 'scorecard', 'benchmarks', 'proof', 'mutation', 'CONTRIBUTING'],
+  Evidence: ['faults', 'protocol', 'scorecard', 'benchmarks', 'proof', 'mutation', 'decisions', 'CONTRIBUTING'],
 }
 
 const OPEN = Object.keys(GROUPS)
