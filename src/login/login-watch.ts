@@ -124,9 +124,8 @@ export class LoginWatch implements LoginView {
    * not know whether there is a login names whatever the record holds (F362).
    */
   get known(): KnownLogin {
-    const { number, id: loginId } = this
-    const isNamed = number !== undefined && (this.#mayObtain || loginId === undefined)
-    return { login: this.#login === 'required' && !isNamed ? 0 : number, loginId }
+    const isNamed = this.#login !== 'required' || (this.#mayObtain && this.number !== undefined)
+    return { login: isNamed ? this.number : 0, loginId: this.id }
   }
 
   /** Whether the manager knows if there is a login. */
@@ -258,7 +257,7 @@ export class LoginWatch implements LoginView {
     // The login that has ended here is no news. Any other one is reported before an act can end it (F362).
     const isNews = this.#login === undefined || (this.#login === 'required' && tokens.login !== this.#number)
     if (isNews && isLogin) this.seen(tokens, false)
-    else this.noteStored(tokens)
+    else this.noteStored(tokens, this.#login !== 'required')
   }
 
   /** A login is required. @param isAgain Whether to report it again, to listeners that saw a pending login. */

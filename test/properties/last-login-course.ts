@@ -7,8 +7,14 @@ export type Owner = 0 | 1 | 2
 type StoreState = (typeof REGISTERS)[number] | 'unanswered'
 
 export type LastLoginAct =
-  /** `store`: how the manager reaches the store from then on; undefined: unchanged. */
-  | { readonly act: 'login'; readonly at: Owner; readonly who: Person; readonly store?: StoreState | undefined }
+  /** `store`: how the manager reaches the store from then on; undefined: unchanged. `isShort`: the login brings no refresh token. */
+  | {
+      readonly act: 'login'
+      readonly at: Owner
+      readonly who: Person
+      readonly store?: StoreState | undefined
+      readonly isShort?: boolean
+    }
   /** A pending login: `adopt(promise)`. */
   | { readonly act: 'promise'; readonly at: Owner }
   /** The result of the first pending promise of a manager, or of the last one. */
@@ -18,8 +24,17 @@ export type LastLoginAct =
       readonly brings: Person | 'nothing' | 'failure'
       readonly isFirst: boolean
     }
-  /** `checks`: the manager first checks the store, and so ends the login that it finds there. `twice`: the user clicks twice. */
-  | { readonly act: 'logout' | 'reset'; readonly at: Owner; readonly checks?: boolean; readonly twice?: boolean }
+  /**
+   * `setsBack`: the clock of the store was set back before. `checks`: the manager first checks the store, and so ends the login that it finds there.
+   * `twice`: the user clicks twice.
+   */
+  | {
+      readonly act: 'logout' | 'reset'
+      readonly at: Owner
+      readonly setsBack?: boolean
+      readonly checks?: boolean
+      readonly twice?: boolean
+    }
   /** The clock of the store is set back. */
   | { readonly act: 'set back' }
   | { readonly act: 'renew' | 'ask' | 'look' | 'follow'; readonly at: Owner }
@@ -28,10 +43,12 @@ export type LastLoginAct =
 
 const at = fc.constantFrom<Owner>(0, 1, 2)
 const [logsIn, who] = [fc.constantFrom<Owner>(0, 1), fc.constantFrom(...PEOPLE)]
-const store = fc.oneof({ weight: 2, arbitrary: fc.constant(undefined) }, fc.constantFrom('down', 'unanswered'))
+const store = fc.oneof(fc.constant(undefined), fc.constantFrom('down', 'unanswered', 'unanswered'))
+
+const isShort = fc.boolean()
 
 const weighted = [
-  { weight: 5, arbitrary: fc.record({ act: fc.constant('login'), at: logsIn, who, store }) },
+  { weight: 5, arbitrary: fc.record({ act: fc.constant('login'), at: logsIn, who, store, isShort }) },
   { weight: 3, arbitrary: fc.record({ act: fc.constant('promise'), at: logsIn }) },
   {
     weight: 4,
@@ -44,7 +61,13 @@ const weighted = [
   },
   {
     weight: 4,
-    arbitrary: fc.record({ act: fc.constantFrom('logout', 'reset'), at, checks: fc.boolean(), twice: fc.boolean() }),
+    arbitrary: fc.record({
+      act: fc.constantFrom('logout', 'reset'),
+      at,
+      setsBack: fc.boolean(),
+      checks: fc.boolean(),
+      twice: fc.boolean(),
+    }),
   },
   { weight: 5, arbitrary: fc.record({ act: fc.constantFrom('renew', 'ask', 'look', 'follow'), at }) },
   {
@@ -55,12 +78,22 @@ const weighted = [
       is: fc.oneof(fc.constantFrom('down', 'unanswered', 'well'), fc.constantFrom(...REGISTERS)),
     }),
   },
-  { weight: 3, arbitrary: fc.record({ act: fc.constant('set back') }) },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('set back') }) },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('advance'), ms: fc.constantFrom(10, 1_000, 15_000, 70_000) }) },
 ] as unknown as fc.WeightedArbitrary<LastLoginAct>[]
 
-export const lastLoginCourses: fc.Arbitrary<LastLoginAct[]> = fc.array(fc.oneof(...weighted), {
-  minLength: 3,
-  maxLength: 16,
-  size: 'max',
+const acts = fc.array(fc.oneof(...weighted), { minLength: 3, maxLength: 16, size: 'max' })
+
+/** The store executes the write of a login, and its response is lost. */
+const unanswered = fc.record({
+  act: fc.constant('login' as const),
+  at: logsIn,
+  who,
+  store: fc.constant('unanswered' as const),
+  isShort,
 })
+
+export const lastLoginCourses: fc.Arbitrary<LastLoginAct[]> = fc.oneof(
+  { weight: 2, arbitrary: acts },
+  { weight: 1, arbitrary: fc.tuple(unanswered, acts).map(([first, rest]) => [first, ...rest]) },
+)

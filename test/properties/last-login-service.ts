@@ -6,6 +6,8 @@ import type { Person } from './login-course.ts'
 export interface Session {
   readonly who: Person
   readonly number: number
+  /** It has no refresh token, but an access token that outlasts the course. */
+  readonly isShort: boolean
 }
 
 /** A service whose refresh tokens stay valid until they are revoked: two owners that cannot see each other may both present one. */
@@ -28,8 +30,9 @@ export class LastLoginService implements TokenSource {
     this.#revoked.add(refreshToken)
   }
 
-  logIn(who: Person): { session: Session; grant: TokenGrant } {
-    const session = { who, number: ++this.#issued }
+  logIn(who: Person, isShort = false): { session: Session; grant: TokenGrant } {
+    const session = { who, number: ++this.#issued, isShort }
+    if (isShort) return { session, grant: { ...this.#issue(session), accessLifetimeMs: 36_000_000 } }
     const refreshToken = `refresh-${session.number}`
     this.#byToken.set(refreshToken, session)
     return { session, grant: { ...this.#issue(session), refreshToken, refreshLifetimeMs: 36_000_000 } }

@@ -87,6 +87,12 @@ describe('given three managers of a store that may fail for one of them alone, l
     await expect(travelToLastLogin(acts, unhandled, nothingStood())).resolves.toBeUndefined()
   })
 
+  it('when a manager that requires a login renews, and finds a login without a refresh token, then its logout does not end that login (F362)', async () => {
+    const login = { act: 'login', at: 0, who: 'alice', isShort: true } as const
+    const acts: LastLoginAct[] = [login, { act: 'renew', at: 2 }, { act: 'logout', at: 2 }]
+    await expect(travelToLastLogin(acts, unhandled, nothingStood())).resolves.toBeUndefined()
+  })
+
   it('when a user logs out twice while the store is down, and has logged in elsewhere between the two, then that login stays (F362)', async () => {
     const [logout, down] = [{ act: 'logout', at: 0 } as const, { act: 'store', at: 0, is: 'down' } as const]
     const [login, elsewhere] = ([0, 1] as const).map((at) => ({ act: 'login', at, who: 'alice' }) as const)
