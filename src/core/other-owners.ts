@@ -21,8 +21,9 @@ export const OTHER_OWNERS: OtherOwners = {
   async takeTurn(turn) {
     const { account, pauses } = turn
     const { login } = account
+    const waited = { polls: 0 }
     for (;;) {
-      const lease = await acquired(turn)
+      const lease = await acquired(turn, waited)
       if (lease.kind === 'granted') return lease
       if (lease.kind === 'cooling') throw new CallFailed(failureOfOther(lease.coolDown, login), lease.coolDown)
       turn.seenVersion = lease.tokens.version
@@ -41,20 +42,20 @@ export const OTHER_OWNERS: OtherOwners = {
   },
 }
 
-/** Waits until no other owner makes an exchange. */
-async function acquired(turn: Turn): Promise<Exclude<LeaseResult, { kind: 'busy' }>> {
+/** Waits until no other owner makes an exchange. @param waited Counts the polls of the whole renewal, so that its pauses keep growing. */
+async function acquired(turn: Turn, waited: { polls: number }): Promise<Exclude<LeaseResult, { kind: 'busy' }>> {
   const { account, pauses } = turn
   const { source, record, tokenClock, exchangeTimeoutMs, renewal } = account.settings
   account.credentialsDigest ??= await credentialsDigestOf(source)
   const maxStalenessMs = Math.min(renewal.maxStalenessMs, LONGEST_STALENESS_MS)
   // Longer than the exchange that the lease covers, so that only the lease of a stalled owner expires.
   let ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
-  for (let polls = 0; ;) {
+  for (;;) {
     const askedAt = tokenClock.now()
     account.awaited = () => 'the token store, for commandTimeoutMs of the store at most'
     const lease = await turn.tryAcquire(ttlMs, { maxStalenessMs, credentialsDigest: account.credentialsDigest })
     account.awaited = lease.kind === 'busy' ? () => 'the token request of another owner of this account' : undefined
-    if (lease.kind === 'busy') polls += (await waitForOther(turn, lease.remainingMs, polls)) ? 1 : 0
+    if (lease.kind === 'busy') waited.polls += (await waitForOther(turn, lease.remainingMs, waited.polls)) ? 1 : 0
     else {
       // If the process stalled for that long, the lease has expired, and another owner may make the exchange. A private lease has no other owner.
       const isInTime = tokenClock.now() - askedAt < ttlMs

@@ -7,11 +7,21 @@ interface Known {
 }
 
 /** The managers of this process, by source ID. */
-const known = /* @__PURE__ */ new Map<string, readonly Known[]>()
+export const known = /* @__PURE__ */ new Map<string, readonly Known[]>()
 const reported = /* @__PURE__ */ new Set<string>()
 
 function isOpen({ account }: Known): boolean {
   return account.deref()?.isClosed === false
+}
+
+/** At this number of accounts, those without an open manager are removed. */
+let limit = 64
+
+/** A process may open and close managers of a million accounts. Waits until the number has doubled, so that each new manager costs two checks on average. */
+function forgetClosed(): void {
+  if (known.size < limit) return
+  for (const [id, managers] of known) if (!managers.some(isOpen)) known.delete(id)
+  limit = Math.max(64, 2 * known.size)
 }
 
 /**
@@ -24,6 +34,7 @@ export function reportSecondManager(account: Account): void {
   const { id } = source
   // Some runtimes, such as older workerd, lack WeakRef.
   if (id === '' || reported.has(id) || typeof WeakRef === 'undefined') return
+  forgetClosed()
   const others = (known.get(id) ?? []).filter(isOpen)
   known.set(id, [...others, { account: new WeakRef(account), hasStore: store !== undefined }])
   if (others.length === 0) return

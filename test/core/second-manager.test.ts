@@ -8,6 +8,7 @@ import {
   type TokenManagerOptions,
   type TokenSource,
 } from '../../src/index.ts'
+import { known } from '../../src/core/second-manager.ts'
 import { oauth2 } from '../../src/oauth2/index.ts'
 import { ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
@@ -121,5 +122,16 @@ describe('given managers that are not two of one account (F382)', () => {
     } finally {
       Object.defineProperty(globalThis, 'WeakRef', { value: own, configurable: true, writable: true })
     }
+  })
+})
+
+describe('given a process that opens and closes managers of many accounts', () => {
+  it('then it keeps no entry for most of those without an open manager, and one for each open manager', async () => {
+    const names = Array.from({ length: 100 }, fresh)
+    const open = names.map((name) => createTokenManager({ source: source(name) }))
+    for (let count = 0; count < 2_000; count += 1) await createTokenManager({ source: source(fresh()) }).close()
+    expect(names.filter((name) => known.has(source(name).id))).toEqual(names)
+    expect(known.size).toBeLessThan(3 * names.length)
+    await Promise.all(open.map((tokens) => tokens.close()))
   })
 })
