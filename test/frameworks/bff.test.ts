@@ -3,7 +3,7 @@ import axios from 'axios'
 import { randomBytes } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AccountRequest, bff } from '../../examples/bff/bff.ts'
-import { TokenError } from '../../src/index.ts'
+import { logEvents, TokenError } from '../../src/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { type SimulatedService, startTokenService } from '../../src/testing/index.ts'
 import { listening } from '../service/world.ts'
@@ -20,11 +20,18 @@ async function startServers() {
   const service = await startTokenService()
   closing.push(() => service.close())
   const register = new MemoryRegister()
-  const origins = await Promise.all([1, 2].map(() => startServer(service, register)))
-  return { service, register, origins }
+  const lines: string[] = []
+  const log = (line: string) => lines.push(line)
+  const logger = { info: log, warn: log, error: log }
+  const origins = await Promise.all([1, 2].map(() => startServer(service, register, logger)))
+  return { service, register, origins, lines }
 }
 
-async function startServer(service: SimulatedService, register: MemoryRegister): Promise<string> {
+async function startServer(
+  service: SimulatedService,
+  register: MemoryRegister,
+  logger: Parameters<typeof logEvents>[1],
+): Promise<string> {
   const { tokenEndpoint, revocationEndpoint, client, baseUrl } = service
   const store = sharedStore(register, { onUnavailable: 'fail', encryptionKeys: [KEY] })
   const routes = bff({ store, api: baseUrl, client: { tokenEndpoint, revocationEndpoint, ...client } })
@@ -40,6 +47,7 @@ async function startServer(service: SimulatedService, register: MemoryRegister):
   }
   const server = createServer((request: AccountRequest, response) => {
     routes.withAccount(request, response, () => {
+      if (request.account) logEvents(request.account.tokens, logger)
       route(request, response).catch((thrown: unknown) => {
         routes.answerLogin(thrown, request, response, () => response.writeHead(500).end())
       })
@@ -68,6 +76,19 @@ describe('given the BFF of the guide, on two servers with one store', () => {
     const left = await browser.get(`${two}/logout`, cookie)
     expect([left.data, cookieIn(left.headers)]).toEqual([true, expect.stringContaining('Max-Age=0')])
     expect((await browser.get(`${one}/`, cookie)).status).toBe(401)
+  })
+
+  it('F386: when a user sends 441 requests in the hour of a token, each with a manager of its own, then there is at most one line in the log', async () => {
+    const { service, origins, lines } = await startServers()
+    const { headers } = await browser.get(`${origins[0]}/callback`)
+    const cookie = { headers: { Cookie: cookieIn(headers).split(';', 1)[0] } }
+    service.revokeAccessTokens()
+    // The first one renews. Each manager that waits for another one's renewal would have a line, too.
+    for (const count of [1, ...Array<number>(11).fill(40)]) {
+      const requests = Array.from({ length: count }, (_, at) => browser.get(`${origins[at % 2]}/`, cookie))
+      for (const { status } of await Promise.all(requests)) expect(status).toBe(200)
+    }
+    expect(lines).toEqual([expect.stringMatching(/renewed: refresh/)])
   })
 
   it('when there is no session, or a forged one, then the response is 401, and the service is not called', async () => {
