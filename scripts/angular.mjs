@@ -1,8 +1,9 @@
 // npm run test:angular: Angular's own CLI builds the page of docs/frameworks.md#angular, with zone.js and without.
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { copyPackage } from './lib/built.mjs'
 
 const project = fileURLToPath(new URL('..', import.meta.url))
 const folder = join(project, 'scripts', 'angular')
@@ -14,8 +15,7 @@ rmSync(copies, { recursive: true, force: true })
 mkdirSync(join(copies, 'angular'), { recursive: true })
 cpSync(join(pages, 'tokens.ts'), join(copies, 'tokens.ts'))
 for (const name of ['session.ts', 'home.ts']) cpSync(join(pages, 'angular', name), join(copies, 'angular', name))
-const link = join(folder, 'node_modules', 'axios-evergreen')
-if (!existsSync(link)) symlinkSync(project, link, 'dir')
+copyPackage(folder)
 
 const failed = ['zoneless', 'zone'].filter((name) => {
   const startedAt = performance.now()
