@@ -72,8 +72,8 @@ function twoTabs(options = {}) {
 const follow = (tokens: LoginManager) =>
   (Reflect.get(tokens, Symbol.for('axios-evergreen.TokenManager')) as ManagerInternals).followLogin!()
 
-const changes = ({ told }: Pick<ReturnType<typeof manage>, 'told'>) =>
-  told.loginChanged.map(({ login, by, account }) => [login, by, account].join(' '))
+const changes = ({ observed }: Pick<ReturnType<typeof manage>, 'observed'>) =>
+  observed.loginChanged.map(({ login, by, account }) => [login, by, account].join(' '))
 
 describe('given a check of the store in flight (F268)', () => {
   const looking = async (before: (world: ReturnType<typeof twoTabs>) => Promise<void>) => {

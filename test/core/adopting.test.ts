@@ -25,12 +25,12 @@ function withLogin(options = {}) {
 
 describe('given tokens from elsewhere', () => {
   it('when they are adopted, then they are used, and renewed in time', async () => {
-    const { clock, source, tokens, told } = manage(new ScriptedSource({ pairs: true }))
+    const { clock, source, tokens, observed } = manage(new ScriptedSource({ pairs: true }))
     await tokens.adopt(GRANT)
     expect(await tokens.getAccessToken()).toBe('adopted')
     expect(source.calls).toEqual([])
     await settle()
-    expect(told.renewed).toEqual([
+    expect(observed.renewed).toEqual([
       expect.objectContaining({ by: 'adopted', because: 'forced', attempts: 0, durationMs: 0 }),
     ])
     expect(tokens.status().counts.adoptions).toBe(1)
@@ -114,7 +114,7 @@ describe('given tokens from elsewhere', () => {
 
 describe('given a source that needs a user to log in (F159)', () => {
   it('when no user has logged in, then all callers are rejected at once, and the source is not called again', async () => {
-    const { clock, source, tokens, told } = withLogin()
+    const { clock, source, tokens, observed } = withLogin()
     for (let second = 0; second < 120; second += 1) {
       const error = await outcome(tokens.getAccessToken())
       expect(error).toMatchObject({
@@ -129,7 +129,7 @@ describe('given a source that needs a user to log in (F159)', () => {
     }
     expect(source.obtains).toBe(1)
     // The manager reports this once, not for each caller.
-    expect(told.renewalFailed.map(({ error, nextAttemptAt }) => [error.code, nextAttemptAt])).toEqual([
+    expect(observed.renewalFailed.map(({ error, nextAttemptAt }) => [error.code, nextAttemptAt])).toEqual([
       ['ERR_LOGIN_REQUIRED', Infinity],
     ])
   })

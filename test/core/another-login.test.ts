@@ -95,18 +95,18 @@ describe('given a session in a cookie', () => {
     const two = tab(store, one.clock)
     two.source.refresh = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'refused', REFUSED))
     expect(await asked(two.tokens.getAccessToken())).toBe('alice-1')
-    expect(two.told.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
+    expect(two.observed.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
   })
 
   it('F344: when its own token set is refreshed, and the service names the user differently, then it is the same login', async () => {
-    const { clock, source, tokens, told } = tab(memoryStore())
+    const { clock, source, tokens, observed } = tab(memoryStore())
     source.pairs = true
     await tokens.getAccessToken()
     const request = begun(tokens)
     source.refresh = () => Promise.resolve(source.grant({ subject: 'auth0|17' }))
     await clock.advance(61_000)
     expect([await asked(tokens.getAccessToken()), request.mayBeSent()]).toEqual(['access-2', true])
-    expect(told.loginChanged).toHaveLength(1)
+    expect(observed.loginChanged).toHaveLength(1)
   })
 
   it('F341: when another tab has the token of Bob, then this tab reports another account, and its requests of Alice get no token', async () => {
@@ -123,7 +123,7 @@ describe('given a session in a cookie', () => {
     await one.clock.advance(1_000)
     expect([await waiting, request.mayBeSent()]).toEqual(['ERR_LOGIN_REQUIRED', false])
     expect(await asked(two.tokens.getAccessToken())).toBe(await asked(one.tokens.getAccessToken()))
-    expect(two.told.loginChanged.at(-1)).toEqual({ login: 'present', by: 'elsewhere', account: 'other' })
+    expect(two.observed.loginChanged.at(-1)).toEqual({ login: 'present', by: 'elsewhere', account: 'other' })
   })
 
   it.each([
@@ -135,14 +135,14 @@ describe('given a session in a cookie', () => {
   ])(
     'F341: when the loss was reported, and the next session is of %s (the service names the user: %s), then earlier requests get a token only if that user is known to be Alice',
     async (next, namesPeople, mayBeSent) => {
-      const { clock, source, tokens, told } = tab()
+      const { clock, source, tokens, observed } = tab()
       source.namesPeople = namesPeople
       await tokens.getAccessToken()
       const request = begun(tokens)
       cookie = undefined
       await clock.advance(61_000)
       expect(await asked(tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
-      expect(told.loginChanged.at(-1)).toMatchObject({ login: 'required', reason: 'refused' })
+      expect(observed.loginChanged.at(-1)).toMatchObject({ login: 'required', reason: 'refused' })
       const later = begun(tokens)
       cookie = next
       await clock.advance(11_000)
@@ -159,13 +159,13 @@ describe('given a login with a subject', () => {
   ])(
     'F344: when a refresh names that user differently, and there is %s, then it is the same login',
     async (_, storeOf) => {
-      const { clock, source, tokens, told } = open(storeOf())
+      const { clock, source, tokens, observed } = open(storeOf())
       await tokens.adopt(loginOf('alice', 'alice@example.com'))
       const request = begun(tokens)
       await clock.advance(61_000)
       source.script.push(() => source.grant({ subject: 'auth0|17' }))
       expect([await asked(tokens.getAccessToken()), request.mayBeSent()]).toEqual(['access-1', true])
-      expect(told.loginChanged).toHaveLength(1)
+      expect(observed.loginChanged).toHaveLength(1)
     },
   )
 
@@ -177,7 +177,7 @@ describe('given a login with a subject', () => {
     await there.tokens.logout()
     await there.tokens.adopt(loginOf('alice-2', 'alice', 600_000))
     await internalsOf(here.tokens)!.checkLogin!()
-    expect(here.told.loginChanged.at(-1)).toEqual({ login: 'present', by: 'elsewhere', account: 'same' })
+    expect(here.observed.loginChanged.at(-1)).toEqual({ login: 'present', by: 'elsewhere', account: 'same' })
     const request = begun(here.tokens)
     await here.tokens.adopt(loginOf('alice-3', 'alice', 600_000))
     expect([here.tokens.peekAccessToken(), request.mayBeSent()]).toEqual(['alice-3', true])
@@ -231,7 +231,7 @@ describe('given a page without WebCrypto, which cannot compute fingerprints', ()
     const one = open(store)
     const two = open(store, one.clock)
     await two.tokens.adopt(loginOf('alice', 'alice'))
-    expect(two.told.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
+    expect(two.observed.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
     await one.tokens.adopt(loginOf('bob', 'bob'))
     await internalsOf(two.tokens)!.checkLogin!()
     expect(await asked(two.tokens.getAccessToken())).toBe('bob')

@@ -41,7 +41,7 @@ describe('given renewal.background: false', () => {
   })
 
   it('F312: when the service does not respond, then the caller gets the old token after exchangeTimeoutMs, and no other request follows', async () => {
-    const { clock, source, tokens, told } = await due()
+    const { clock, source, tokens, observed } = await due()
     source.script.push(() => new Promise(() => {}))
     const got = tokens.getAccessToken()
     await clock.advance(999)
@@ -49,7 +49,7 @@ describe('given renewal.background: false', () => {
     await clock.advance(1)
     expect(await got).toBe('access-1')
     await clock.advance(8_000)
-    expect([source.calls.length, told.renewalFailed.length, tokens.status().renewing]).toEqual([2, 1, false])
+    expect([source.calls.length, observed.renewalFailed.length, tokens.status().renewing]).toEqual([2, 1, false])
   })
 
   it('F312: when the only caller gives up, then the exchange in flight completes, and its token is used', async () => {

@@ -28,12 +28,12 @@ const minutes = ({ source }: Managed) => source.calls.map(({ at }) => (at - sour
 
 describe('given a login whose refresh token expires before its access token is due (F347)', () => {
   it('when a request is sent every five minutes for two hours, then none fails, and there are few refreshes', async () => {
-    const { clock, source, tokens, told } = await loggedIn(login())
+    const { clock, source, tokens, observed } = await loggedIn(login())
     for (let minute = 0; minute < 120; minute += 5) {
       await tokens.getAccessToken()
       await clock.advance(5 * MINUTE)
     }
-    expect([source.kinds, told.renewalFailed]).toEqual(['refresh refresh refresh refresh', []])
+    expect([source.kinds, observed.renewalFailed]).toEqual(['refresh refresh refresh refresh', []])
   })
 
   it('when there are no requests, then the timer of keepWarm always keeps the login alive', async () => {

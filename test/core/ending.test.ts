@@ -18,7 +18,7 @@ async function renewing(pairs = false, options = {}) {
 
 describe('given a renewal in flight, when the manager is reset', () => {
   it('then its result is dropped, and its waiters get the token of the next renewal (F115)', async () => {
-    const { source, tokens, told, open, waiting } = await renewing()
+    const { source, tokens, observed, open, waiting } = await renewing()
     await tokens.reset()
     expect(tokens.status()).toMatchObject({ phase: 'empty', renewing: true })
     const after = tokens.getAccessToken()
@@ -27,7 +27,7 @@ describe('given a renewal in flight, when the manager is reset', () => {
     open()
     expect(await Promise.all([waiting, after])).toEqual(['access-2', 'access-2'])
     expect(source.calls).toHaveLength(2)
-    expect(told.renewed).toHaveLength(1)
+    expect(observed.renewed).toHaveLength(1)
   })
 
   it('then it overwrites nothing: the refresh token in its response is never presented', async () => {
@@ -40,7 +40,7 @@ describe('given a renewal in flight, when the manager is reset', () => {
   })
 
   it('then its failure starts no cool-down', async () => {
-    const { source, tokens, told } = manage()
+    const { source, tokens, observed } = manage()
     const { answer, open } = held(failing(400))
     source.script.push(answer)
     const waiting = tokens.getAccessToken()
@@ -48,7 +48,7 @@ describe('given a renewal in flight, when the manager is reset', () => {
     await tokens.reset()
     open()
     expect(await waiting).toBe('access-1')
-    expect(told.renewalFailed).toEqual([])
+    expect(observed.renewalFailed).toEqual([])
   })
 
   it('then a pause ends at once', async () => {
@@ -208,7 +208,7 @@ describe('given a manager, when it is closed', () => {
   })
 
   it('then an exchange that fails later changes nothing', async () => {
-    const { source, tokens, told } = manage()
+    const { source, tokens, observed } = manage()
     const { answer, open } = held(failing(503))
     source.script.push(answer)
     const waiting = outcome(tokens.getAccessToken())
@@ -217,6 +217,6 @@ describe('given a manager, when it is closed', () => {
     open()
     await closing
     await waiting
-    expect([told.retry, told.renewalFailed]).toEqual([[], []])
+    expect([observed.retry, observed.renewalFailed]).toEqual([[], []])
   })
 })

@@ -17,7 +17,7 @@ const times = <Value>(count: number, value: Value): Value[] => Array<Value>(coun
 
 describe('given a token service that fails', () => {
   it('when it recovers within the attempts, then the caller waits and gets its token', async () => {
-    const { clock, source, tokens, told } = manage(script(failing(503), failing(502), failing(500)))
+    const { clock, source, tokens, observed } = manage(script(failing(503), failing(502), failing(500)))
     const waiting = tokens.getAccessToken()
     const pauses = []
     for (const ms of [250, 500, 1_000]) {
@@ -28,12 +28,12 @@ describe('given a token service that fails', () => {
     }
     expect(await waiting).toBe('access-1')
     expect(pauses).toEqual([1, 2, 2, 3, 3, 4])
-    expect(told.retry).toMatchObject([
+    expect(observed.retry).toMatchObject([
       { attempt: 1, delayMs: 250, error: { status: 503 } },
       { attempt: 2, delayMs: 500, error: { status: 502 } },
       { attempt: 3, delayMs: 1_000, error: { status: 500 } },
     ])
-    expect(told.renewed).toMatchObject([{ by: 'obtain', because: 'cold', attempts: 4, durationMs: 1_750 }])
+    expect(observed.renewed).toMatchObject([{ by: 'obtain', because: 'cold', attempts: 4, durationMs: 1_750 }])
     expect(tokens.status().counts).toMatchObject({ obtains: 4, failures: 3 })
   })
 
@@ -54,7 +54,7 @@ describe('given a token service that fails', () => {
   })
 
   it('when renewals fail, then the cool-downs are 5, 10, 20, 20 s, each followed by one probe', async () => {
-    const { clock, source, tokens, told } = manage(script(...times(99, failing(503))))
+    const { clock, source, tokens, observed } = manage(script(...times(99, failing(503))))
     const ask = async () => {
       const waiting = outcome(tokens.getAccessToken())
       await clock.advance(1_750)
@@ -75,7 +75,7 @@ describe('given a token service that fails', () => {
       await ask()
       expect(source.calls).toHaveLength(calls)
     }
-    expect(told.renewalFailed).toHaveLength(5)
+    expect(observed.renewalFailed).toHaveLength(5)
   })
 
   it('when a probe succeeds, then the next renewal has all its attempts again', async () => {
@@ -91,23 +91,23 @@ describe('given a token service that fails', () => {
   })
 
   it('when it fails while a token is valid, then no caller notices, and a timer tries again', async () => {
-    const { clock, source, tokens, told } = manage(script(() => source.grant(), ...times(4, failing(503))))
+    const { clock, source, tokens, observed } = manage(script(() => source.grant(), ...times(4, failing(503))))
     await tokens.getAccessToken()
     let delayed = 0
     for (let second = 0; second < 120; second += 1) {
       if (tokens.peekAccessToken() === undefined) delayed += 1
       await clock.advance(1_000)
     }
-    expect([delayed, told.renewalFailed.length]).toEqual([0, 1])
+    expect([delayed, observed.renewalFailed.length]).toEqual([0, 1])
   })
 
   it('when no caller waits for a renewal that fails, then there is an event, and no unhandled rejection (F120)', async () => {
-    const { clock, tokens, told } = manage(
+    const { clock, tokens, observed } = manage(
       script(() => ({ accessToken: 'a', accessLifetimeMs: 60_000 }), ...times(9, failing(400))),
     )
     await tokens.getAccessToken()
     await clock.advance(45_000)
-    expect(told.renewalFailed).toMatchObject([
+    expect(observed.renewalFailed).toMatchObject([
       { error: { code: 'ERR_CREDENTIALS_REJECTED' }, nextAttemptAt: clock.wallNow() + 60_000 },
     ])
     expect(tokens.status()).toMatchObject({ phase: 'due', lastError: 'ERR_CREDENTIALS_REJECTED' })
@@ -260,7 +260,7 @@ describe('given Retry-After', () => {
   ])(
     'when it is %i ms, then callers fail at once, and no request is made for %i ms, then one (P7)',
     async (retryAfterMs, quietMs, kinds) => {
-      const { clock, source, tokens, told } = manage(script(failing(429, { retryAfterMs })))
+      const { clock, source, tokens, observed } = manage(script(failing(429, { retryAfterMs })))
       const retryAt = clock.wallNow() + quietMs
       expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_THROTTLED', retryAt })
       await clock.advance(quietMs - 1)
@@ -269,7 +269,7 @@ describe('given Retry-After', () => {
       await clock.advance(1)
       expect(await tokens.getAccessToken()).toBe('access-1')
       expect(source.calls).toHaveLength(2)
-      expect(told.anomaly.map((event) => event.kind)).toEqual(kinds)
+      expect(observed.anomaly.map((event) => event.kind)).toEqual(kinds)
     },
   )
 
@@ -290,13 +290,13 @@ describe('given Retry-After', () => {
 describe('given an exchange that does not end', () => {
   it('when the deadline passes, then its signal is aborted, and the attempt is of unknown outcome', async () => {
     const hang = () => new Promise<never>(() => undefined)
-    const { clock, source, tokens, told } = manage(script(hang), { exchangeTimeoutMs: 2_000 })
+    const { clock, source, tokens, observed } = manage(script(hang), { exchangeTimeoutMs: 2_000 })
     const waiting = tokens.getAccessToken()
     await clock.advance(1_999)
     expect(source.calls[0]!.signal.aborted).toBe(false)
     await clock.advance(1)
     expect(source.calls[0]!.signal.aborted).toBe(true)
-    expect(told.retry).toMatchObject([{ error: { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown' } }])
+    expect(observed.retry).toMatchObject([{ error: { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown' } }])
     await clock.advance(250)
     expect(await waiting).toBe('access-1')
   })

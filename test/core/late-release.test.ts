@@ -43,13 +43,13 @@ describe('given a refresh that failed, and a reset() while the store responds to
   })
 
   it('when its refresh token was rejected, then the reset explains it: nothing is suspicious, then or later', async () => {
-    const { source, tokens, told, open, clock } = await whileReleasing(failing(401), { onSuspicious: 'stop' })
+    const { source, tokens, observed, open, clock } = await whileReleasing(failing(401), { onSuspicious: 'stop' })
     await tokens.reset()
     open()
     await settle()
     expect(await tokens.getAccessToken()).toBe('access-2')
     await clock.advance(120_000)
-    expect([told.suspicious, told.renewalFailed, source.calls.length]).toEqual([[], [], 3])
+    expect([observed.suspicious, observed.renewalFailed, source.calls.length]).toEqual([[], [], 3])
     expect(tokens.status()).toMatchObject({ counts: { suspicions: 0 } })
   })
 
@@ -58,13 +58,13 @@ describe('given a refresh that failed, and a reset() while the store responds to
     ['the service asked for a pause', failing(429, { retryAfterMs: 600_000 })],
     ['the credentials were rejected', failingWith('ERR_CREDENTIALS_REJECTED', 'rejected')],
   ])('when %s, then there is no cool-down: callers obtain at once', async (_, answer) => {
-    const { source, tokens, told, open, waiting } = await whileReleasing(answer)
+    const { source, tokens, observed, open, waiting } = await whileReleasing(answer)
     await tokens.reset()
     open()
     await waiting
     expect(await tokens.getAccessToken()).toBe('access-2')
     expect(source.kinds).toBe('obtain refresh obtain')
-    expect([told.retry, told.renewalFailed]).toEqual([[], []])
+    expect([observed.retry, observed.renewalFailed]).toEqual([[], []])
     expect(tokens.status()).not.toHaveProperty('lastError')
   })
 

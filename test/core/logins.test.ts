@@ -52,8 +52,8 @@ async function asking({ tokens, clock }: Pick<Managed, 'tokens' | 'clock'>, seco
     const asked = outcome(tokens.getAccessToken({ maxWaitMs: 900 }))
     await clock.advance(1_000)
     const end = await asked
-    const told = typeof end === 'string' ? end : end.code
-    if (ends.at(-1) !== told) ends.push(told)
+    const observed = typeof end === 'string' ? end : end.code
+    if (ends.at(-1) !== observed) ends.push(observed)
   }
   return ends
 }
@@ -65,14 +65,14 @@ describe('given a login with an expired access token, and a token service that f
     ['no response', lost],
   ])('when it meets %s for ten minutes, then the login is kept (F196, F197)', async (_, answer) => {
     const world = await loggedIn()
-    const { clock, source, tokens, told } = world
+    const { clock, source, tokens, observed } = world
     for (let n = 0; n < 100; n += 1) source.script.push(answer)
     await clock.advance(61_000)
     const ends = await asking(world, 600)
     expect(ends).not.toContain('ERR_LOGIN_REQUIRED')
     expect(source.calls.length).toBeLessThanOrEqual(45)
     expect(new Set(source.calls.map(({ refreshToken }) => refreshToken))).toEqual(new Set(['r']))
-    expect([tokens.status().login, told.suspicious]).toEqual(['present', []])
+    expect([tokens.status().login, observed.suspicious]).toEqual(['present', []])
     source.script.length = 0
     await clock.advance(60_000)
     expect(await tokens.getAccessToken()).toBe('access-1')
@@ -126,13 +126,13 @@ describe('given a login with an expired access token, and a token service that f
   })
 
   it('when the token in doubt is rejected, then the login ends in doubt, and nothing is unexplained (F197)', async () => {
-    const { clock, source, tokens, told } = await loggedIn()
+    const { clock, source, tokens, observed } = await loggedIn()
     source.script.push(lost, failing(401))
     await clock.advance(60_000)
     const asked = outcome(tokens.getAccessToken())
     await clock.advance(2_000)
     expect(await asked).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'in-doubt', status: 401 })
-    expect(told.suspicious).toEqual([expect.objectContaining({ evidence: 'own-unknown-outcome', severity: 'low' })])
+    expect(observed.suspicious).toEqual([expect.objectContaining({ evidence: 'own-unknown-outcome', severity: 'low' })])
   })
 
   it('when the service recovers, then later callers get a token', async () => {
@@ -147,13 +147,13 @@ describe('given a login with an expired access token, and a token service that f
   })
 
   it('when a gateway returned 503 although the service had used the token, then the login ends in doubt, with a low alarm', async () => {
-    const { clock, source, tokens, told } = await loggedIn()
+    const { clock, source, tokens, observed } = await loggedIn()
     source.script.push(untouched, untouched, untouched, failing(401))
     await clock.advance(60_000)
     const asked = outcome(tokens.getAccessToken())
     await clock.advance(5_000)
     expect(await asked).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'in-doubt' })
-    expect(told.suspicious).toEqual([expect.objectContaining({ evidence: 'own-unknown-outcome', severity: 'low' })])
+    expect(observed.suspicious).toEqual([expect.objectContaining({ evidence: 'own-unknown-outcome', severity: 'low' })])
   })
 
   it('when many renewals fail in a row, then from the tenth on there is one a minute', async () => {
@@ -189,14 +189,14 @@ describe('given a login whose refresh is rejected', () => {
       [],
     ],
   ])('when %s, then a login is required, with the reason (F205)', async (_, answer, reason, suspicions) => {
-    const { clock, source, tokens, told } = await loggedIn()
+    const { clock, source, tokens, observed } = await loggedIn()
     source.script.push(answer)
     await clock.advance(60_000)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', ...reason })
-    expect(told.suspicious).toMatchObject(suspicions)
+    expect(observed.suspicious).toMatchObject(suspicions)
     expect(source.calls).toHaveLength(1)
     expect(tokens.status()).toMatchObject({ phase: 'stopped', login: 'required' })
-    expect(told.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'here' })
+    expect(observed.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'here' })
     await tokens.adopt({ ...LOGIN, accessToken: 'again' })
     expect(await tokens.getAccessToken()).toBe('again')
   })
@@ -227,7 +227,7 @@ describe('given a login whose refresh is rejected', () => {
     expect(await asking(world, 600)).toEqual(['ERR_TOKEN_REQUEST'])
     expect(await asking(world, 61)).toContain('ERR_LOGIN_REQUIRED')
     expect(await outcome(world.tokens.getAccessToken())).toMatchObject({ loginReason: 'refused' })
-    expect([world.source.calls.length, world.told.suspicious]).toEqual([11, []])
+    expect([world.source.calls.length, world.observed.suspicious]).toEqual([11, []])
   })
 
   it('when the error codes differ each time, then the login is kept', async () => {
@@ -245,14 +245,14 @@ describe('given a login whose refresh is rejected', () => {
   })
 
   it('when its computed expiry has passed and it is rejected, then the login has expired, and nothing is suspicious (F212)', async () => {
-    const { clock, source, tokens, told } = await loggedIn({}, new LoginSource(), {
+    const { clock, source, tokens, observed } = await loggedIn({}, new LoginSource(), {
       ...LOGIN,
       refreshLifetimeMs: 90_000,
     })
     source.script.push(failing(401))
     await clock.advance(120_000)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({ loginReason: 'expired' })
-    expect(told.suspicious).toEqual([])
+    expect(observed.suspicious).toEqual([])
   })
 
   it('when the API has rejected the access token too, then no caller gets that token again (F206)', async () => {
@@ -282,26 +282,26 @@ describe('given a login whose refresh is rejected', () => {
   })
 
   it('when the access token is still valid, then the login is present until it expires, and then listeners are notified', async () => {
-    const { clock, source, tokens, told } = await loggedIn()
+    const { clock, source, tokens, observed } = await loggedIn()
     source.script.push(failing(401))
     await clock.advance(46_000)
     await tokens.getAccessToken()
     await clock.advance(13_999)
-    expect([tokens.status().login, told.loginChanged.at(-1)?.login]).toEqual(['present', 'present'])
+    expect([tokens.status().login, observed.loginChanged.at(-1)?.login]).toEqual(['present', 'present'])
     await clock.advance(1)
     await settle()
     expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'refused' })
-    expect(told.loginChanged.at(-1)).toMatchObject({ login: 'required', reason: 'refused' })
+    expect(observed.loginChanged.at(-1)).toMatchObject({ login: 'required', reason: 'refused' })
   })
 
   it('when the response to a refresh has no refresh token, then the old one is kept (RFC 6749, section 6)', async () => {
-    const { clock, source, tokens, told } = await loggedIn()
+    const { clock, source, tokens, observed } = await loggedIn()
     source.script.push(() => ({ accessToken: 'next', accessLifetimeMs: 60_000 }))
     await clock.advance(60_000)
     expect(await tokens.getAccessToken()).toBe('next')
     await clock.advance(60_000)
     expect([await tokens.getAccessToken(), source.calls.at(-1)?.refreshToken]).toEqual(['access-1', 'r'])
-    expect(told.anomaly).toEqual([])
+    expect(observed.anomaly).toEqual([])
   })
 })
 
@@ -309,13 +309,13 @@ describe('given a login of a manager without a store', () => {
   it.each(['never', 'while-used'] as const)(
     'when the service rejects it while an access token is valid (keepWarm %s), then `loginChanged` reports that it ended here (F205)',
     async (keepWarm) => {
-      const { clock, source, tokens, told } = await loggedIn({ renewal: { keepWarm } })
+      const { clock, source, tokens, observed } = await loggedIn({ renewal: { keepWarm } })
       source.script.push(refusedWith({ refreshToken: 'refused' }, 'ERR_REFRESH_REJECTED'))
       await clock.advance(46_000)
       tokens.peekAccessToken()
       await clock.advance(15_000)
       await outcome(tokens.getAccessToken())
-      expect(told.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'here', reason: 'refused' })
+      expect(observed.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'here', reason: 'refused' })
     },
   )
 })
@@ -350,7 +350,7 @@ describe('given a login in a shared store', () => {
       serviceCode: 'invalid_grant',
     })
     expect(other.source.calls).toEqual([])
-    expect(other.told.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'elsewhere', reason: 'refused' })
+    expect(other.observed.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'elsewhere', reason: 'refused' })
   })
 
   it('when its end was reported elsewhere while an access token was valid, then `loginChanged` names where it ended (F205, F211)', async () => {
@@ -366,7 +366,7 @@ describe('given a login in a shared store', () => {
     for (const { tokens } of [one, ...others]) tokens.peekAccessToken()
     await one.clock.advance(15_000)
     for (const { tokens } of [one, ...others]) await outcome(tokens.getAccessToken())
-    const ends = [one, ...others].map(({ told }) => told.loginChanged.at(-1))
+    const ends = [one, ...others].map(({ observed }) => observed.loginChanged.at(-1))
     const end = { login: 'required', account: 'unknown', reason: 'refused' }
     expect(ends).toEqual(['here', 'elsewhere', 'elsewhere'].map((by) => ({ ...end, by })))
   })
@@ -376,12 +376,12 @@ describe('given a login in a shared store', () => {
     const one = await loggedIn({ store, renewal: { keepWarm: 'never' } })
     await one.clock.advance(61_000)
     const source = new LoginSource()
-    const { tokens, told } = manage(source, { store, retry: { maxAttempts: 1 } }, one.clock)
+    const { tokens, observed } = manage(source, { store, retry: { maxAttempts: 1 } }, one.clock)
     expect(tokens.status().login).toBe(undefined)
     source.script.push(untouched)
     await expect(tokens.getAccessToken()).rejects.toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE' })
     expect(tokens.status().login).toBe('present')
-    expect(told.loginChanged).toEqual([{ login: 'present', by: 'store', account: 'unknown' }])
+    expect(observed.loginChanged).toEqual([{ login: 'present', by: 'store', account: 'unknown' }])
   })
 
   it('when a user logs in elsewhere, then listeners are notified before any caller gets a token (F211)', async () => {
@@ -406,14 +406,14 @@ describe('given a login after a logout', () => {
     ['alone', {}],
     ['with a store', { store: memoryStore() }],
   ])('when its refresh token is rejected, %s, then nothing is in doubt (F205)', async (_, options) => {
-    const { source, tokens, clock, told } = await loggedIn(options)
+    const { source, tokens, clock, observed } = await loggedIn(options)
     await tokens.logout()
     await clock.advance(5_000)
     await tokens.adopt({ ...LOGIN, accessToken: 'next', refreshToken: 'next-r' })
     source.script.push(refusedWith({ refreshToken: 'refused' }, 'ERR_REFRESH_REJECTED'))
     await clock.advance(61_000)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({ loginReason: 'refused' })
-    expect(told.suspicious).toMatchObject([{ evidence: 'revoked-or-used', severity: 'medium' }])
+    expect(observed.suspicious).toMatchObject([{ evidence: 'revoked-or-used', severity: 'medium' }])
   })
 })
 
@@ -424,12 +424,12 @@ describe('given what an application has stored of a login (F199)', () => {
     [{ accessToken: 'old', accessLifetimeMs: 0, refreshToken: 'r' }],
     [{ accessToken: 'old', accessLifetimeMs: -5_000, refreshToken: 'r', refreshLifetimeMs: null }],
   ])('when %j is adopted, then the next caller refreshes, and no caller gets the old token', async (grant) => {
-    const { source, tokens, told } = manage(new LoginSource())
+    const { source, tokens, observed } = manage(new LoginSource())
     await tokens.adopt(grant)
     expect([tokens.peekAccessToken(), tokens.status().login, source.calls.length]).toEqual([undefined, 'present', 0])
     expect(await tokens.getAccessToken()).toBe('access-1')
     expect(source.calls.map(({ refreshToken }) => refreshToken)).toEqual(['r'])
-    expect(told.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
+    expect(observed.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
   })
 
   it('when a store is shared, then an owner that never saw it refreshes, too', async () => {
@@ -456,7 +456,7 @@ describe('given what an application has stored of a login (F199)', () => {
 describe('given a logout (F208)', () => {
   it('when the source can revoke, then it receives both tokens, and nothing is left', async () => {
     const store = memoryStore()
-    const { clock, source, tokens, told } = await loggedIn({ store }, new LoginSource({ revokes: true }))
+    const { clock, source, tokens, observed } = await loggedIn({ store }, new LoginSource({ revokes: true }))
     expect(await tokens.logout()).toEqual({ revoked: true })
     expect(source.revoked).toEqual([{ accessToken: 'login', refreshToken: 'r' }])
     expect(tokens.status()).toMatchObject({ phase: 'empty', login: 'required', loginReason: 'logged-out' })
@@ -467,7 +467,7 @@ describe('given a logout (F208)', () => {
     const other = manage(new LoginSource(), { store }, clock)
     expect(await outcome(other.tokens.getAccessToken())).toMatchObject({ loginReason: 'logged-out' })
     await settle()
-    expect(told.loginChanged.at(-1)).toEqual({
+    expect(observed.loginChanged.at(-1)).toEqual({
       login: 'required',
       by: 'here',
       account: 'unknown',
@@ -619,12 +619,12 @@ describe('given a source of logins that itself requires a login', () => {
 
 describe("given a login, and a manager that stops at a suspicion (onSuspicious: 'stop')", () => {
   it('when its refresh token is rejected, then a login is required, and listeners are notified (F205)', async () => {
-    const { source, tokens, told } = await loggedIn({ onSuspicious: 'stop' })
+    const { source, tokens, observed } = await loggedIn({ onSuspicious: 'stop' })
     source.script.push(failing(401))
     expect(await outcome(tokens.renew())).toMatchObject({ code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
     await settle()
     expect(tokens.status()).toMatchObject({ phase: 'stopped', login: 'required', loginReason: 'refused' })
-    expect(told.loginChanged.slice(1)).toEqual([
+    expect(observed.loginChanged.slice(1)).toEqual([
       { login: 'required', by: 'here', account: 'unknown', reason: 'refused' },
     ])
     await tokens.adopt(LOGIN)
@@ -634,7 +634,7 @@ describe("given a login, and a manager that stops at a suspicion (onSuspicious: 
 
 describe('given a manager that never had a login', () => {
   it('when a token is requested, then the reason is that no user has logged in yet, and no request is made', async () => {
-    const { source, tokens, told } = manage(new LoginSource())
+    const { source, tokens, observed } = manage(new LoginSource())
     expect(tokens.status()).toMatchObject({ login: 'required', loginReason: 'none-yet' })
     expect(await outcome(tokens.getAccessToken())).toMatchObject({
       code: 'ERR_LOGIN_REQUIRED',
@@ -642,7 +642,7 @@ describe('given a manager that never had a login', () => {
       message:
         'A login is required (none-yet: no user has logged in, or the login is stored under another account, storeKey or prefix): call adopt() with its tokens',
     })
-    expect([source.calls, told.loginChanged]).toEqual([[], []])
+    expect([source.calls, observed.loginChanged]).toEqual([[], []])
   })
 
   it('when the access token of a login without a refresh token expires, then the login has expired', async () => {
@@ -665,10 +665,10 @@ describe('given a manager that never had a login', () => {
   )
 
   it('when the source has no logins, then status() and events do not mention any', async () => {
-    const { tokens, told } = manage()
+    const { tokens, observed } = manage()
     await tokens.getAccessToken()
     await tokens.logout()
-    expect([tokens.status().login, told.loginChanged]).toEqual([undefined, []])
+    expect([tokens.status().login, observed.loginChanged]).toEqual([undefined, []])
   })
 })
 

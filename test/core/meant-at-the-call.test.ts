@@ -143,7 +143,7 @@ describe('given a closed manager', () => {
         undefined,
         'ERR_CLOSED',
       ])
-      expect([here.told.loginChanged.at(-1)?.login, clock.pendingTimers]).toEqual(['required', 0])
+      expect([here.observed.loginChanged.at(-1)?.login, clock.pendingTimers]).toEqual(['required', 0])
     },
   )
 

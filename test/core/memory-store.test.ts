@@ -15,7 +15,7 @@ it('given two managers on one store, when the second needs a token, then it adop
   const other = manage(new ScriptedSource(), { store }, clock)
   expect(await one.tokens.getAccessToken()).toBe(await other.tokens.getAccessToken())
   expect([one.source.kinds, other.source.kinds, other.tokens.status().counts.adoptions]).toEqual(['obtain', '', 1])
-  expect(other.told.renewed).toMatchObject([{ by: 'adopted', because: 'cold', attempts: 0 }])
+  expect(other.observed.renewed).toMatchObject([{ by: 'adopted', because: 'cold', attempts: 0 }])
 })
 
 it('given two managers on one store, when both need a token at once, then one requests it and the other polls for it', async () => {

@@ -103,18 +103,18 @@ describe('given callers who get no token, when they read the message', () => {
         await clock.advance(13)
       }
       await clock.advance(30_000)
-      const told = new Set((await Promise.all(waits)).map((error) => (error as Error).message))
-      expect([...told]).toEqual([`responded with ${status}`])
+      const observed = new Set((await Promise.all(waits)).map((error) => (error as Error).message))
+      expect([...observed]).toEqual([`responded with ${status}`])
     }
   })
 
   it('then it states that the token had expired in transit', async () => {
-    const { clock, source, tokens, told } = manage(new ScriptedSource({ takesMs: 200 }))
+    const { clock, source, tokens, observed } = manage(new ScriptedSource({ takesMs: 200 }))
     source.script.push(() => source.grant({ accessLifetimeMs: 200 }))
     const waiting = tokens.getAccessToken()
     await clock.advance(200)
     const error = { code: 'ERR_TOKEN_RESPONSE', message: 'The token had expired before it arrived' }
-    expect(told.retry).toMatchObject([{ attempt: 1, delayMs: 1_000, error }])
+    expect(observed.retry).toMatchObject([{ attempt: 1, delayMs: 1_000, error }])
     await clock.advance(1_200)
     expect(await waiting).toBe('access-2')
   })
@@ -139,12 +139,12 @@ describe('given something unexpected, when the anomaly is read', () => {
     [10_000, 'The wall clock jumped 10000 ms ahead (sleep, or a step)'],
     [-10_000, 'The wall clock jumped 10000 ms back'],
   ])('then a jump of the clock by %i ms has its length and direction', async (byMs, message) => {
-    const { clock, tokens, told } = manage()
+    const { clock, tokens, observed } = manage()
     await tokens.getAccessToken()
     clock.stepWall(byMs)
     tokens.peekAccessToken()
     await settle()
-    expect(told.anomaly).toMatchObject([{ kind: 'clock-jumped', message }])
+    expect(observed.anomaly).toMatchObject([{ kind: 'clock-jumped', message }])
   })
 
   it.each([
@@ -155,33 +155,33 @@ describe('given something unexpected, when the anomaly is read', () => {
     ],
     [{ refreshToken: 'refresh-1' }, 'The response to a refresh has the same refresh token again', 'refresh'],
   ])('then a refresh that responds with %j is reported so', async (changes, message, next) => {
-    const { clock, source, tokens, told } = manage(PAIRS())
+    const { clock, source, tokens, observed } = manage(PAIRS())
     await tokens.getAccessToken()
     source.script.push(() => source.grant(changes as { refreshToken: string }))
     await tokens.renew()
-    expect(told.anomaly).toMatchObject([{ kind: 'unexpected-response', message }])
+    expect(observed.anomaly).toMatchObject([{ kind: 'unexpected-response', message }])
     await clock.advance(2_000)
     await tokens.renew()
-    expect([source.kinds, told.anomaly.length]).toEqual([`obtain refresh ${next}`, 1])
+    expect([source.kinds, observed.anomaly.length]).toEqual([`obtain refresh ${next}`, 1])
   })
 
   it('then what a source reports is passed on unchanged', async () => {
     const source = new ScriptedSource()
-    const { tokens, told } = manage(source)
+    const { tokens, observed } = manage(source)
     const obtain = source.obtain.bind(source)
     source.obtain = (context) => {
       context.report?.('unexpected-response', 'an odd answer')
       return obtain(context)
     }
     await tokens.getAccessToken()
-    expect(told.anomaly).toEqual([{ kind: 'unexpected-response', message: 'an odd answer' }])
+    expect(observed.anomaly).toEqual([{ kind: 'unexpected-response', message: 'an odd answer' }])
   })
 
   it('then a Retry-After above the maximum has both lengths', async () => {
-    const { source, tokens, told } = manage()
+    const { source, tokens, observed } = manage()
     source.script.push(failing(429, { retryAfterMs: 1_000_000 }))
     await outcome(tokens.getAccessToken())
-    expect(told.anomaly).toMatchObject([
+    expect(observed.anomaly).toMatchObject([
       { message: 'Retry-After of 1000000 ms counts as retry.maxRetryAfterMs, 300000 ms' },
     ])
   })
@@ -189,18 +189,18 @@ describe('given something unexpected, when the anomaly is read', () => {
 
 describe('given renewals, when their events are read', () => {
   it('then both tokens expire as if they had been issued when they were requested', async () => {
-    const { clock, tokens, told } = manage(new ScriptedSource({ pairs: true, takesMs: 5_000 }))
+    const { clock, tokens, observed } = manage(new ScriptedSource({ pairs: true, takesMs: 5_000 }))
     const askedAt = clock.wallNow()
     const waiting = tokens.getAccessToken()
     await clock.advance(5_000)
     await waiting
-    expect(told.renewed).toMatchObject([
+    expect(observed.renewed).toMatchObject([
       { accessExpiresAt: askedAt + 60_000, refreshExpiresAt: askedAt + 3_600_000, durationMs: 5_000 },
     ])
   })
 
   it('then they have the reason, and the expiry of both tokens', async () => {
-    const { clock, source, tokens, told } = manage(PAIRS(), { renewal: { keepWarm: 'never' } })
+    const { clock, source, tokens, observed } = manage(PAIRS(), { renewal: { keepWarm: 'never' } })
     const renewed = (by: string, because: string) => ({
       by,
       because,
@@ -225,15 +225,15 @@ describe('given renewals, when their events are read', () => {
     const endedThen = renewed('refresh', 'expired')
     await tokens.renew()
     await settle()
-    expect(told.renewed).toEqual([cold, due, expired, refused, endedThen, renewed('refresh', 'forced')])
+    expect(observed.renewed).toEqual([cold, due, expired, refused, endedThen, renewed('refresh', 'forced')])
     expect(source.calls).toHaveLength(6)
   })
 
   it('then one without a refresh token has no expiry of it', async () => {
-    const { tokens, told } = manage()
+    const { tokens, observed } = manage()
     await tokens.getAccessToken()
     await settle()
-    expect(Object.keys(told.renewed[0]!)).not.toEqual(expect.arrayContaining(['refreshExpiresAt']))
+    expect(Object.keys(observed.renewed[0]!)).not.toEqual(expect.arrayContaining(['refreshExpiresAt']))
   })
 })
 

@@ -14,7 +14,7 @@ async function lost({ subject, store }: { subject?: string | undefined; store?: 
   world.source.script.push(refused)
   expect(await asked(world.tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
   await settle()
-  expect(world.told.loginChanged.at(-1)).toMatchObject({ login: 'required', reason: 'refused' })
+  expect(world.observed.loginChanged.at(-1)).toMatchObject({ login: 'required', reason: 'refused' })
   return world
 }
 
@@ -90,7 +90,7 @@ describe.each<[string, () => TokenStore | undefined]>([
   })
 
   it('F339: when a first page returns no login, then callers keep waiting for the second', async () => {
-    const { tokens, told } = await lost(ofStore())
+    const { tokens, observed } = await lost(ofStore())
     const [first, second] = [underWay(), underWay()]
     const ends = [tokens.adopt(first.promise), tokens.adopt(second.promise)].map(asked)
     const waiting = asked(tokens.getAccessToken())
@@ -99,7 +99,7 @@ describe.each<[string, () => TokenStore | undefined]>([
     await settle()
     second.come(loginOf('second'))
     expect([await waiting, await ends[1]]).toEqual(['second', undefined])
-    expect(told.loginChanged.map((change) => change.login)).toEqual(['present', 'required', 'present'])
+    expect(observed.loginChanged.map((change) => change.login)).toEqual(['present', 'required', 'present'])
   })
 
   it('F339: when the user logs out, then waiting callers are rejected, and the tokens are revoked', async () => {
@@ -157,11 +157,11 @@ describe('given a lost login, and a listener that begins the next one when it is
 describe('given a login whose loss was reported here', () => {
   it('F339: when a user logs in elsewhere, then the next caller here gets that token', async () => {
     const store = memoryStore()
-    const { clock, tokens, told } = await lost({ subject: 'alice', store })
+    const { clock, tokens, observed } = await lost({ subject: 'alice', store })
     await open(store, clock).tokens.adopt(loginOf('second', 'bob'))
     await clock.advance(1_000)
     expect(await asked(tokens.getAccessToken())).toBe('second')
-    expect(told.loginChanged.at(-1)).toMatchObject({ login: 'present', by: 'elsewhere' })
+    expect(observed.loginChanged.at(-1)).toMatchObject({ login: 'present', by: 'elsewhere' })
   })
 })
 

@@ -39,37 +39,37 @@ describe.each(STORES)('given a manager on %s that was notified that a login is r
   it('F386: when a manager finds the login of its store, then there is no new login, no renewal, and no log line', async () => {
     const store = makeStore()
     await open(store).tokens.adopt(loginOf('carol', 'carol'))
-    const { tokens, told } = open(store)
+    const { tokens, observed } = open(store)
     const lines: unknown[] = []
     const log = (...line: unknown[]) => lines.push(...line)
     logEvents(tokens, { info: log, warn: log, error: log })
     expect(await asked(tokens.getAccessToken())).toBe('carol')
     await settle()
-    expect(told.loginChanged).toEqual([{ login: 'present', by: 'store', account: 'unknown' }])
-    expect([told.renewed, told.renewalFailed]).toEqual([[], []])
+    expect(observed.loginChanged).toEqual([{ login: 'present', by: 'store', account: 'unknown' }])
+    expect([observed.renewed, observed.renewalFailed]).toEqual([[], []])
     expect(lines.filter((line) => !String(line).includes('tokens-unencrypted'))).toEqual([])
   })
 
   it('F386: when a visitor has no login, then there is no failure, and no log line', async () => {
-    const { tokens, told } = open(makeStore())
+    const { tokens, observed } = open(makeStore())
     const lines: unknown[] = []
     const log = (...line: unknown[]) => lines.push(...line)
     logEvents(tokens, { info: log, warn: log, error: log })
     expect(await asked(tokens.getAccessToken())).toBe('ERR_LOGIN_REQUIRED')
     await settle()
-    expect(told.loginChanged).toMatchObject([{ login: 'required', by: 'store', reason: 'none-yet' }])
-    expect(told.renewalFailed).toEqual([])
+    expect(observed.loginChanged).toMatchObject([{ login: 'required', by: 'store', reason: 'none-yet' }])
+    expect(observed.renewalFailed).toEqual([])
     expect(lines.filter((line) => !String(line).includes('tokens-unencrypted'))).toEqual([])
   })
 
   it('F386: when another user logs in elsewhere later, then that is reported as before', async () => {
     const store = makeStore()
-    const { tokens, told, clock } = open(store)
+    const { tokens, observed, clock } = open(store)
     await tokens.adopt(loginOf('alice', 'alice'))
     await open(store, clock).tokens.adopt(loginOf('bob', 'bob'))
     await asked(tokens.renew())
     await settle()
-    expect(told.loginChanged.map(({ by, account }) => [by, account])).toEqual([
+    expect(observed.loginChanged.map(({ by, account }) => [by, account])).toEqual([
       ['here', 'unknown'],
       ['elsewhere', 'other'],
     ])

@@ -59,7 +59,7 @@ describe('given a shared login whose tokens live for an hour (F278)', () => {
       code: 'ERR_LOGIN_REQUIRED',
       loginReason: 'logged-out',
     })
-    expect(here.told.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'elsewhere' })
+    expect(here.observed.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'elsewhere' })
   })
 
   it('when another user logs in elsewhere, then no caller gets the token of Alice after that time', async () => {
@@ -183,14 +183,14 @@ describe('given a login that was adopted while the store was unavailable, and is
   it('when the store is back, and empty, then a check stores the login, and does not end it', async () => {
     const clock = manualClock()
     const register = new CountedRegister(clock)
-    const { tokens, told } = manage(new LoginSource(), { store: sharedStore(register) }, clock)
+    const { tokens, observed } = manage(new LoginSource(), { store: sharedStore(register) }, clock)
     register.isSilent = true
     const adopted = outcome(tokens.adopt(alice))
     await clock.advance(2_000)
     expect(await adopted).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
     register.isSilent = false
     await clock.advance(60_000)
-    expect([await tokens.getAccessToken(), told.loginChanged.length]).toEqual(['alice', 1])
+    expect([await tokens.getAccessToken(), observed.loginChanged.length]).toEqual(['alice', 1])
     expect(register.values.size).toBe(1)
   })
 })

@@ -66,10 +66,10 @@ describe.each([
   it.each(ODD)(
     'when the response has %s, then its token is used, and the unexpected part is reported',
     async (__, odd, name) => {
-      const { clock, source, tokens, told } = await asleep(mayObtain)
+      const { clock, source, tokens, observed } = await asleep(mayObtain)
       source.answersWith(odd)
       expect(await tokens.getAccessToken()).toBe('access-2')
-      expect(told.anomaly).toEqual([{ kind: 'unexpected-response', message: expect.stringContaining(name) }])
+      expect(observed.anomaly).toEqual([{ kind: 'unexpected-response', message: expect.stringContaining(name) }])
       await clock.advance(3_500_000)
       expect(await tokens.getAccessToken()).toBe('access-3')
       expect([source.presented, source.isDead, source.kinds]).toEqual([
@@ -91,14 +91,14 @@ describe.each([
   it.each(UNUSABLE)(
     'when the response has %s, then one more exchange of the same renewal presents the new refresh token',
     async (__, odd, message) => {
-      const { source, tokens, told } = await asleep(mayObtain)
+      const { source, tokens, observed } = await asleep(mayObtain)
       source.answersWith(odd)
       expect(await tokens.getAccessToken()).toBe('access-3')
       expect([source.presented, source.isDead]).toEqual([['refresh-1', 'refresh-2'], false])
-      expect(told.retry).toEqual([
+      expect(observed.retry).toEqual([
         { attempt: 1, delayMs: 0, error: expect.objectContaining({ message: expect.stringContaining(message) }) },
       ])
-      expect([told.renewalFailed, told.suspicious, told.renewed.at(-1)]).toEqual([
+      expect([observed.renewalFailed, observed.suspicious, observed.renewed.at(-1)]).toEqual([
         [],
         [],
         expect.objectContaining({ by: 'refresh', attempts: 2 }),
@@ -150,11 +150,11 @@ describe.each([
 describe('given a response without another refresh token (F345)', () => {
   it('when an access token is unusable, then the error is as before', async () => {
     const { source, tokens } = await asleep(false, { retry: { maxAttempts: 1 } })
-    const told = listen(tokens)
+    const observed = listen(tokens)
     for (let n = 0; n < 9; n += 1)
       source.script.push(() => ({ ...source.grant({ accessToken: 'a b' }), refreshToken: 'refresh-1' }))
     expect(await outcome(tokens.getAccessToken())).toMatchObject({ message: expect.stringContaining('accessToken') })
-    expect([source.presented, told.renewed]).toEqual([['refresh-1'], []])
+    expect([source.presented, observed.renewed]).toEqual([['refresh-1'], []])
   })
 })
 
@@ -168,10 +168,10 @@ describe('given a source of this package that reports an unusable access token (
   })
 
   it('when the response has another refresh token, then that one is stored and presented', async () => {
-    const { source, tokens, told } = await asleep()
+    const { source, tokens, observed } = await asleep()
     source.script.push(() => flawed(source.grant()))
     expect(await tokens.getAccessToken()).toBe('access-3')
-    expect([source.presented, told.retry.map(({ error }) => error.message)]).toEqual([
+    expect([source.presented, observed.retry.map(({ error }) => error.message)]).toEqual([
       ['refresh-1', 'refresh-2'],
       [flaw.message],
     ])
@@ -180,8 +180,8 @@ describe('given a source of this package that reports an unusable access token (
   it('when an obtain reports it, then the exchange fails with its error', async () => {
     const source = new ScriptedSource()
     source.script.push(() => flawed(source.grant()))
-    const { tokens, told } = manage(source, { retry: { maxAttempts: 1 } })
+    const { tokens, observed } = manage(source, { retry: { maxAttempts: 1 } })
     expect(await outcome(tokens.getAccessToken())).toMatchObject({ message: flaw.message })
-    expect(told.renewed).toEqual([])
+    expect(observed.renewed).toEqual([])
   })
 })

@@ -65,7 +65,7 @@ describe.each([
     await clock.advance(100)
     const adopted = outcome(there.tokens.adopt(grant))
     expect(await served(ended, adopted)).toEqual([token, token])
-    expect(there.told.loginChanged.at(-1)).toMatchObject({ login: 'present', by: 'here' })
+    expect(there.observed.loginChanged.at(-1)).toMatchObject({ login: 'present', by: 'here' })
   })
 
   it.each([

@@ -53,10 +53,10 @@ describe('given a custom source that throws what its HTTP client throws (F154)',
     ['the connection is refused under fetch', new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } })],
     ['it is throttled', axiosAnswer(429)],
   ])('when %s, then the refresh token stays usable', async (_, thrown) => {
-    const { source, told, refreshFails } = await holdingPair()
+    const { source, observed, refreshFails } = await holdingPair()
     await refreshFails(thrown)
     expect(source.calls.map((call) => call.refreshToken)).toEqual(['refresh-1', 'refresh-1'])
-    expect(told.suspicious).toEqual([])
+    expect(observed.suspicious).toEqual([])
   })
 
   it.each<[string, unknown, string, unknown[]]>([
@@ -66,15 +66,15 @@ describe('given a custom source that throws what its HTTP client throws (F154)',
     ['invalid_grant under 400', axiosAnswer(400, { error: 'invalid_grant' }), 'refresh obtain', ['unexplained']],
     ['invalid_client under 401', axiosAnswer(401, { error: 'invalid_client' }), 'refresh', []],
   ])('when the response to a refresh is %s, then its content decides', async (_, thrown, kinds, evidence) => {
-    const { source, told, refreshFails } = await holdingPair()
+    const { source, observed, refreshFails } = await holdingPair()
     await refreshFails(thrown)
-    expect([source.kinds, told.suspicious.map((event) => event.evidence)]).toEqual([kinds, evidence])
+    expect([source.kinds, observed.suspicious.map((event) => event.evidence)]).toEqual([kinds, evidence])
   })
 
   it('when the error states what became of the refresh token, then its status does not decide', async () => {
-    const { source, told, refreshFails } = await holdingPair()
+    const { source, observed, refreshFails } = await holdingPair()
     await refreshFails(new TokenError('ERR_REFRESH_REJECTED', 'm', { status: 401, refreshToken: 'unusable' }))
-    expect([source.kinds, told.suspicious]).toEqual(['refresh obtain', []])
+    expect([source.kinds, observed.suspicious]).toEqual(['refresh obtain', []])
   })
 })
 
@@ -102,10 +102,10 @@ describe('given a custom source with a bug (F155)', () => {
   })
 
   it('when only its refresh has a bug, then the refresh token is discarded, and an obtain is used', async () => {
-    const { source, tokens, told, refreshFails } = await holdingPair()
+    const { source, tokens, observed, refreshFails } = await holdingPair()
     await refreshFails(new TypeError('m'))
     expect([source.kinds, await tokens.getAccessToken()]).toEqual(['refresh obtain', 'access-2'])
-    expect(told.suspicious).toEqual([])
+    expect(observed.suspicious).toEqual([])
   })
 
   it('when an object that it throws cannot be read, then renewals continue as after any failure (F171)', async () => {

@@ -27,8 +27,8 @@ function start(options = {}) {
   return { ...manage(source, options), source }
 }
 const code = (ended: unknown) => (ended instanceof TokenError ? ended.code : ended)
-const changes = ({ told }: Pick<ReturnType<typeof start>, 'told'>) =>
-  told.loginChanged.map(({ login, account, reason }) => `${login} ${reason ?? account}`)
+const changes = ({ observed }: Pick<ReturnType<typeof start>, 'observed'>) =>
+  observed.loginChanged.map(({ login, account, reason }) => `${login} ${reason ?? account}`)
 
 describe('given a pending login', () => {
   it('F284: when it completes, then waiting callers get its token, and no listener was notified that a login is required', async () => {
@@ -46,7 +46,7 @@ describe('given a pending login', () => {
     await adopted
     expect([await waiting, tokens.status().login]).toEqual(['alice', 'present'])
     await settle()
-    expect([changes(world), source.calls, world.told.renewalFailed]).toEqual([['present unknown'], [], []])
+    expect([changes(world), source.calls, world.observed.renewalFailed]).toEqual([['present unknown'], [], []])
     stop?.()
   })
 

@@ -15,7 +15,7 @@ describe('given tokens of 60 s', () => {
   })
 
   it('when one is due, then a peek returns it and renews in the background (F20)', async () => {
-    const { clock, source, tokens, told } = manage(new ScriptedSource(), { renewal: { keepWarm: 'never' } })
+    const { clock, source, tokens, observed } = manage(new ScriptedSource(), { renewal: { keepWarm: 'never' } })
     await tokens.getAccessToken()
     await clock.advance(44_999)
     expect([tokens.peekAccessToken(), source.calls.length]).toEqual(['access-1', 1])
@@ -23,7 +23,7 @@ describe('given tokens of 60 s', () => {
     expect([tokens.peekAccessToken(), tokens.peekAccessToken()]).toEqual(['access-1', 'access-1'])
     await settle()
     expect([tokens.peekAccessToken(), source.calls.length]).toEqual(['access-2', 2])
-    expect(told.renewed.map((event) => event.because)).toEqual(['cold', 'due'])
+    expect(observed.renewed.map((event) => event.because)).toEqual(['cold', 'due'])
   })
 
   it('when jitter is drawn, then renewal is earlier by that much', async () => {
@@ -145,14 +145,14 @@ describe('given a clock that jumps', () => {
   ])(
     'when the wall clock jumps %s (%i ms), then there are %i requests until it is due (F10, F11)',
     async (_, byMs, calls) => {
-      const { clock, source, tokens, told } = await holding()
+      const { clock, source, tokens, observed } = await holding()
       clock.stepWall(byMs)
       for (let second = 0; second < 34; second += 1) {
         await tokens.getAccessToken()
         await clock.advance(1_000)
       }
       expect(source.calls).toHaveLength(calls)
-      expect(told.anomaly.map((event) => event.kind)).toEqual(Math.abs(byMs) > 2_000 ? ['clock-jumped'] : [])
+      expect(observed.anomaly.map((event) => event.kind)).toEqual(Math.abs(byMs) > 2_000 ? ['clock-jumped'] : [])
     },
   )
 

@@ -4,11 +4,11 @@ import { settle } from '../support/watched-clock.ts'
 
 describe('given an API that rejects the token', () => {
   it('when it is replaced, then a different one is returned, by one renewal for all callers', async () => {
-    const { source, tokens, told } = manage()
+    const { source, tokens, observed } = manage()
     const refused = await tokens.getAccessToken()
     const replaced = await Promise.all(Array.from({ length: 20 }, () => tokens.replaceAccessToken(refused)))
     expect([new Set(replaced), source.calls.length]).toEqual([new Set(['access-2']), 2])
-    expect(told.renewed.at(-1)).toMatchObject({ because: 'refused' })
+    expect(observed.renewed.at(-1)).toMatchObject({ because: 'refused' })
   })
 
   it('when a late 401 arrives for a token that was already replaced, then it costs no request (P9)', async () => {
@@ -127,12 +127,12 @@ describe('given an API that rejects the token', () => {
 
 describe('given a renewal that the user requests', () => {
   it('when renew is called, then it renews, however fresh the token and however often', async () => {
-    const { source, tokens, told } = manage()
+    const { source, tokens, observed } = manage()
     await tokens.renew()
     await tokens.renew()
     await tokens.renew()
     expect([source.calls.length, tokens.peekAccessToken()]).toEqual([3, 'access-3'])
-    expect(told.renewed.map((event) => event.because)).toEqual(['forced', 'forced', 'forced'])
+    expect(observed.renewed.map((event) => event.because)).toEqual(['forced', 'forced', 'forced'])
   })
 
   it('when it is called twice at once, then both share one renewal', async () => {

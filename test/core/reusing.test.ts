@@ -18,7 +18,7 @@ describe('given refresh tokens that stay valid when they are used', () => {
   const reusable = () => holdingPair({ refreshTokens: 'reusable' })
 
   it('when a response has no refresh token, then the old one stays, with its expiry (F158)', async () => {
-    const { clock, source, tokens, told } = await reusable()
+    const { clock, source, tokens, observed } = await reusable()
     const bare = () => source.grant({ refreshToken: undefined } as never)
     source.script.push(bare, bare)
     await tokens.renew()
@@ -26,7 +26,7 @@ describe('given refresh tokens that stay valid when they are used', () => {
     await clock.advance(20_000)
     await tokens.renew()
     expect(presented(source)).toEqual(['obtain', 'refresh-1', 'refresh-1'])
-    expect([tokens.status().refreshExpiresAt, told.anomaly]).toEqual([end, []])
+    expect([tokens.status().refreshExpiresAt, observed.anomaly]).toEqual([end, []])
     expect(end).toBe(clock.wallNow() - 30_000 + 3_600_000)
   })
 
@@ -69,11 +69,11 @@ describe('given refresh tokens that stay valid when they are used', () => {
   })
 
   it('when it is rejected, then it is never sent again', async () => {
-    const { source, tokens, told } = await reusable()
+    const { source, tokens, observed } = await reusable()
     source.script.push(failing(401))
     await tokens.renew()
     await settle()
-    expect([presented(source), told.suspicious.length]).toEqual([['obtain', 'refresh-1', 'obtain'], 1])
+    expect([presented(source), observed.suspicious.length]).toEqual([['obtain', 'refresh-1', 'obtain'], 1])
   })
 })
 
@@ -81,12 +81,12 @@ describe('given a service that accepts a used refresh token for a while', () => 
   const graceful = () => holdingPair({ reuseGraceMs: 5_000 })
 
   it('when a response is lost, then it is sent again within that time', async () => {
-    const { clock, source, tokens, told } = await graceful()
+    const { clock, source, tokens, observed } = await graceful()
     source.script.push(lost)
     const renewed = tokens.renew()
     await clock.advance(1_000)
     await renewed
-    expect([presented(source), told.suspicious]).toEqual([['obtain', 'refresh-1', 'refresh-1'], []])
+    expect([presented(source), observed.suspicious]).toEqual([['obtain', 'refresh-1', 'refresh-1'], []])
   })
 
   it('when the responses are lost for longer, then the credentials follow', async () => {
@@ -120,12 +120,12 @@ describe('given a service that accepts a used refresh token for a while', () => 
   })
 
   it('when it is rejected after a lost response, then that lost response explains it', async () => {
-    const { clock, source, tokens, told } = await graceful()
+    const { clock, source, tokens, observed } = await graceful()
     source.script.push(lost, failing(401))
     const renewed = tokens.renew()
     await clock.advance(1_000)
     await renewed
-    expect(told.suspicious).toEqual([expect.objectContaining({ evidence: 'own-unknown-outcome', severity: 'low' })])
+    expect(observed.suspicious).toEqual([expect.objectContaining({ evidence: 'own-unknown-outcome', severity: 'low' })])
   })
 
   it('when it was accepted, then it is not sent again', async () => {

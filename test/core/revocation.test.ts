@@ -44,7 +44,7 @@ const throws = (thrown: unknown) => (): never => {
 }
 const away = failsWith('ERR_TOKEN_SERVICE_UNAVAILABLE', { outcome: 'unknown-5xx', status: 503 })
 const askedFor = ({ source }: World) => source.asked.map(({ token }) => token)
-const anomalies = ({ told }: World) => told.anomaly.map(({ kind }) => kind)
+const anomalies = ({ observed }: World) => observed.anomaly.map(({ kind }) => kind)
 
 /** Logs out, and advances the clock until the logout has ended. */
 async function loggedOut({ tokens, clock }: World, ms = 10_000) {
@@ -67,7 +67,7 @@ describe('given a revocation that fails (F279)', () => {
     world.source.answers.push(answer, answer)
     expect(await loggedOut(world)).toEqual({ revoked: true })
     expect(askedFor(world)).toEqual(['alice-refresh', 'alice-refresh', 'alice-refresh'])
-    expect(world.told.anomaly).toEqual([])
+    expect(world.observed.anomaly).toEqual([])
   })
 
   it('when it fails, then the pauses grow like those of a renewal', async () => {
@@ -115,8 +115,8 @@ describe('given a revocation that fails (F279)', () => {
     await world.tokens.adopt(login('alice'))
     world.source.answers.push(away, away, away)
     expect(await loggedOut(world)).toEqual({ revoked: false, reason: 'unavailable' })
-    expect(world.told.anomaly).toEqual([{ kind: 'not-revoked', message: expect.stringContaining('(unavailable)') }])
-    expect(JSON.stringify(world.told)).not.toContain('refresh')
+    expect(world.observed.anomaly).toEqual([{ kind: 'not-revoked', message: expect.stringContaining('(unavailable)') }])
+    expect(JSON.stringify(world.observed)).not.toContain('refresh')
     expect(await loggedOut(world)).toEqual({ revoked: true })
     expect(await loggedOut(world)).toEqual({ revoked: false, reason: 'nothing' })
     expect(askedFor(world)).toHaveLength(4)
@@ -150,7 +150,7 @@ describe('given a logout that revokes nothing (F280)', () => {
   it('when no user has logged in, then that is the reason, and there is no anomaly', async () => {
     const world = start()
     expect(await world.tokens.logout()).toEqual({ revoked: false, reason: 'nothing' })
-    expect(world.told.anomaly).toEqual([])
+    expect(world.observed.anomaly).toEqual([])
   })
 
   it.each<[string, string, (given: Given) => unknown, string]>([
@@ -175,8 +175,8 @@ describe('given a logout that revokes nothing (F280)', () => {
     await world.tokens.adopt(login('alice'))
     world.source.answers.push(answer, answer, answer)
     expect(await loggedOut(world)).toEqual({ revoked: false, reason })
-    expect(world.told.anomaly).toEqual([{ kind: 'not-revoked', message: expect.stringContaining(message) }])
-    expect(world.told.anomaly[0]?.message).not.toContain('alice-refresh')
+    expect(world.observed.anomaly).toEqual([{ kind: 'not-revoked', message: expect.stringContaining(message) }])
+    expect(world.observed.anomaly[0]?.message).not.toContain('alice-refresh')
     world.source.answers.length = 0
     const count = world.source.asked.length
     // A rejection or a bug stays until something changes.
@@ -198,10 +198,10 @@ describe('given a logout that revokes nothing (F280)', () => {
     async (hasLogin) => {
       const world = start()
       Object.assign(world.source, { revoke: undefined, login: hasLogin ? person : undefined })
-      const { tokens, told } = manage(world.source)
+      const { tokens, observed } = manage(world.source)
       await tokens.adopt(login('alice'))
       expect(await tokens.logout()).toEqual({ revoked: false, reason: 'no-endpoint' })
-      expect(told.anomaly.map(({ kind }) => kind)).toEqual(['not-revoked'])
+      expect(observed.anomaly.map(({ kind }) => kind)).toEqual(['not-revoked'])
     },
   )
 

@@ -21,16 +21,16 @@ const presented = (source: ScriptedSource) => source.calls.map((call) => call.re
 
 describe('given a token set', () => {
   it('when it is due, then each refresh token returns the next token set, and is presented once', async () => {
-    const { clock, source, tokens, told } = await holdingPair()
+    const { clock, source, tokens, observed } = await holdingPair()
     for (let n = 0; n < 3; n += 1) {
       tokens.peekAccessToken()
       await clock.advance(45_000)
     }
     expect(presented(source)).toEqual(['credentials', 'refresh-1', 'refresh-2', 'refresh-3'])
-    expect(told.renewed.at(-1)).toMatchObject({ by: 'refresh', because: 'due', attempts: 1 })
+    expect(observed.renewed.at(-1)).toMatchObject({ by: 'refresh', because: 'due', attempts: 1 })
     expect(tokens.status().refreshExpiresAt).toBe(clock.wallNow() - 45_000 + 3_600_000)
     expect(tokens.status().counts).toMatchObject({ obtains: 1, refreshes: 3 })
-    expect(told.anomaly).toEqual([])
+    expect(observed.anomaly).toEqual([])
   })
 
   it('when its refresh token has expired, then it is not presented', async () => {
@@ -67,35 +67,35 @@ describe('given a token set', () => {
   it('when its refresh token expires first, then its access token is used, and the next renewal obtains (F71)', async () => {
     const source = new ScriptedSource({ pairs: true })
     source.script.push(() => source.grant({ refreshLifetimeMs: 30_000 }))
-    const { clock, tokens, told } = manage(source, { renewal: { keepWarm: 'never' } })
+    const { clock, tokens, observed } = manage(source, { renewal: { keepWarm: 'never' } })
     await tokens.getAccessToken()
     await clock.advance(45_000)
     expect(tokens.peekAccessToken()).toBe('access-1')
     await settle()
     expect(tokens.peekAccessToken()).toBe('access-2')
-    expect([presented(source), told.suspicious]).toEqual([['credentials', 'credentials'], []])
+    expect([presented(source), observed.suspicious]).toEqual([['credentials', 'credentials'], []])
   })
 
   it('when a response has no refresh token, then the next renewal obtains (F68)', async () => {
-    const { clock, source, tokens, told } = await holdingPair()
+    const { clock, source, tokens, observed } = await holdingPair()
     source.script.push(() => ({ accessToken: 'lonely', accessLifetimeMs: 60_000 }))
     tokens.peekAccessToken()
     await clock.advance(45_000)
     expect(tokens.peekAccessToken()).toBe('lonely')
     await settle()
     expect(presented(source)).toEqual(['credentials', 'refresh-1', 'credentials'])
-    expect(told.anomaly.map((event) => event.kind)).toEqual(['unexpected-response'])
+    expect(observed.anomaly.map((event) => event.kind)).toEqual(['unexpected-response'])
   })
 
   it('when a response has the same refresh token, then it is used, and reported as unexpected (F69)', async () => {
-    const { clock, source, tokens, told } = await holdingPair()
+    const { clock, source, tokens, observed } = await holdingPair()
     source.script.push(() => source.grant({ refreshToken: 'refresh-1' }))
     tokens.peekAccessToken()
     await clock.advance(45_000)
     tokens.peekAccessToken()
     await settle()
     expect(presented(source)).toEqual(['credentials', 'refresh-1', 'refresh-1'])
-    expect(told.anomaly.map((event) => event.kind)).toEqual(['unexpected-response'])
+    expect(observed.anomaly.map((event) => event.kind)).toEqual(['unexpected-response'])
   })
 
   it('when it has no expiry, then it is presented as long as it works', async () => {
@@ -120,12 +120,12 @@ describe('given a refresh that fails', () => {
     ['nothing sent', failingWith('ERR_TOKEN_SERVICE_UNAVAILABLE', 'not-sent'), 'refresh-1'],
     ['503', failing(503), 'refresh-1'],
   ])('when it ends in %s, then the next request presents what the table states (F55, F58)', async (_, answer, next) => {
-    const { clock, source, tokens, told } = await holdingPair()
+    const { clock, source, tokens, observed } = await holdingPair()
     source.script.push(answer)
     tokens.peekAccessToken()
     await clock.advance(1_000)
     expect(presented(source).slice(1)).toEqual(['refresh-1', next])
-    expect(told.retry).toMatchObject([{ delayMs: next === 'credentials' ? 0 : expect.any(Number) }])
+    expect(observed.retry).toMatchObject([{ delayMs: next === 'credentials' ? 0 : expect.any(Number) }])
   })
 
   it('when it ends in 403 and the obtain fails, then the refresh token was not spent and is presented again (F58)', async () => {

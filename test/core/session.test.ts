@@ -9,8 +9,8 @@ class SessionSource extends ScriptedSource {
   readonly login = session
 }
 const start = (options = {}, clock?: ReturnType<typeof manage>['clock']) => manage(new SessionSource(), options, clock)
-const changes = ({ told }: Pick<ReturnType<typeof start>, 'told'>) =>
-  told.loginChanged.map(({ login, by, reason }) => [login, by, reason].join(' ').trim())
+const changes = ({ observed }: Pick<ReturnType<typeof start>, 'observed'>) =>
+  observed.loginChanged.map(({ login, by, reason }) => [login, by, reason].join(' ').trim())
 const code = (ended: unknown) => (ended instanceof TokenError ? ended.code : ended)
 
 describe.each([
@@ -49,7 +49,7 @@ describe.each([
         await clock.advance(1_000)
         expect(code(await outcome(tokens.getAccessToken()))).toBe('ERR_LOGIN_REQUIRED')
       }
-      expect([source.calls.map(({ at }) => at - source.calls[0]!.at), world.told.renewalFailed.length]).toEqual([
+      expect([source.calls.map(({ at }) => at - source.calls[0]!.at), world.observed.renewalFailed.length]).toEqual([
         [0, 10_000, 20_000],
         1,
       ])

@@ -100,7 +100,7 @@ async function holdingPair(options: Partial<TokenManagerOptions> = {}, source = 
 }
 
 /** @returns The events, once all that follows has happened. */
-async function told<Event>(events: Event[]): Promise<Event[]> {
+async function observed<Event>(events: Event[]): Promise<Event[]> {
   for (let turn = 0; events.length === 0 && turn < 100; turn += 1) await settle()
   await settle()
   return events
@@ -114,11 +114,11 @@ it('given a token, when its fingerprint is computed, then it is eight hex digits
 
 describe('given a live refresh token that is rejected', () => {
   it('when the credentials still work, then there is one unexplained event, severity high, and the obtain settles it (F56)', async () => {
-    const { clock, source, tokens, told: heard } = await holdingPair()
+    const { clock, source, tokens, observed: heard } = await holdingPair()
     const rejectedAt = clock.wallNow()
     source.script.push(refused())
     expect(await tokens.getAccessToken()).toBe('access-1') // no caller waits
-    expect(await told(heard.suspicious)).toEqual([
+    expect(await observed(heard.suspicious)).toEqual([
       {
         evidence: 'unexplained',
         severity: 'high',
@@ -130,45 +130,45 @@ describe('given a live refresh token that is rejected', () => {
         action: 'obtain',
       },
     ])
-    const settled = await told(heard.suspicionSettled)
+    const settled = await observed(heard.suspicionSettled)
     expect(settled).toEqual([{ fingerprint: fingerprint('refresh-1'), verdict: 'token-only' }])
     expect(source.kinds).toBe('obtain refresh obtain')
     expect(tokens.status().counts).toMatchObject({ suspicions: 1, obtains: 2, refreshes: 1, failures: 1 })
   })
 
   it('when a caller waits for the outcome, then listeners are notified before the caller continues', async () => {
-    const { source, tokens, told: heard } = await holdingPair()
+    const { source, tokens, observed: heard } = await holdingPair()
     source.script.push(refused())
     await tokens.renew()
     expect([heard.suspicious.length, heard.suspicionSettled.length, heard.renewed.length]).toEqual([1, 1, 2])
   })
 
   it('when the account is rejected too, then the verdict includes it', async () => {
-    const { source, tokens, told: heard } = await holdingPair()
+    const { source, tokens, observed: heard } = await holdingPair()
     source.script.push(refused(), failing(400))
     tokens.peekAccessToken()
-    expect(await told(heard.suspicionSettled)).toMatchObject([{ verdict: 'account-rejected' }])
+    expect(await observed(heard.suspicionSettled)).toMatchObject([{ verdict: 'account-rejected' }])
   })
 
   it('when the service is down at that time, then a later obtain settles it, once', async () => {
-    const { clock, source, tokens, told: heard } = await holdingPair({ retry: { maxAttempts: 2 } })
+    const { clock, source, tokens, observed: heard } = await holdingPair({ retry: { maxAttempts: 2 } })
     source.script.push(refused(), failing(503))
     tokens.peekAccessToken()
-    await told(heard.suspicious)
+    await observed(heard.suspicious)
     expect(heard.suspicionSettled).toEqual([])
     await clock.advance(5_000)
     await tokens.renew()
-    await told(heard.suspicionSettled)
+    await observed(heard.suspicionSettled)
     await tokens.renew()
     await settle()
     expect(heard.suspicionSettled).toMatchObject([{ verdict: 'token-only' }])
   })
 
   it('when the manager was reset in between, then nothing settles it', async () => {
-    const { source, tokens, told: heard } = await holdingPair({ retry: { maxAttempts: 1 } })
+    const { source, tokens, observed: heard } = await holdingPair({ retry: { maxAttempts: 1 } })
     source.script.push(refused())
     tokens.peekAccessToken()
-    await told(heard.suspicious)
+    await observed(heard.suspicious)
     await tokens.reset()
     await tokens.getAccessToken()
     await settle()
@@ -176,7 +176,7 @@ describe('given a live refresh token that is rejected', () => {
   })
 
   it('when it is rejected with 400, then it is retired without suspicion', async () => {
-    const { source, tokens, told: heard } = await holdingPair()
+    const { source, tokens, observed: heard } = await holdingPair()
     source.script.push(refused(400))
     tokens.peekAccessToken()
     await settle()
@@ -184,20 +184,20 @@ describe('given a live refresh token that is rejected', () => {
   })
 
   it('when a 5xx came before, then the alarm is low: our own call may have spent it', async () => {
-    const { clock, source, tokens, told: heard } = await holdingPair()
+    const { clock, source, tokens, observed: heard } = await holdingPair()
     source.script.push(failing(503), refused())
     tokens.peekAccessToken()
     await clock.advance(250)
-    expect(await told(heard.suspicious)).toMatchObject([{ evidence: 'own-unknown-outcome', severity: 'low' }])
+    expect(await observed(heard.suspicious)).toMatchObject([{ evidence: 'own-unknown-outcome', severity: 'low' }])
     expect(source.kinds).toBe('obtain refresh refresh obtain')
   })
 
   it('when its expiry is not known, then the alarm is medium (F70)', async () => {
     const source = new ScriptedSource({ pairs: true })
     source.script.push(() => ({ accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r' }), refused())
-    const { tokens, told: heard } = await holdingPair({}, source)
+    const { tokens, observed: heard } = await holdingPair({}, source)
     tokens.peekAccessToken()
-    const [event] = await told(heard.suspicious)
+    const [event] = await observed(heard.suspicious)
     expect(event).toMatchObject({ evidence: 'expiry-unknown', severity: 'medium', fingerprint: fingerprint('r') })
     expect(event).not.toHaveProperty('refreshExpiresAt')
   })
@@ -211,13 +211,13 @@ describe('given a live refresh token that is rejected', () => {
       const source = new ScriptedSource({ pairs: true })
       const endsAfterMs = 45_000 + 1_500 - agoMs
       source.script.push(() => source.grant({ refreshLifetimeMs: endsAfterMs }))
-      const { clock, tokens, told: heard } = await holdingPair({}, source)
+      const { clock, tokens, observed: heard } = await holdingPair({}, source)
       source.takesMs = 1_500
       source.script.push(refused())
       tokens.peekAccessToken()
       await clock.advance(3_000)
-      expect(await told(heard.suspicious)).toMatchObject([{ evidence }])
-      expect(await told(heard.suspicionSettled)).toMatchObject([{ verdict }])
+      expect(await observed(heard.suspicious)).toMatchObject([{ evidence }])
+      expect(await observed(heard.suspicionSettled)).toMatchObject([{ verdict }])
     },
   )
 
@@ -230,7 +230,7 @@ describe('given a live refresh token that is rejected', () => {
       const source = new ScriptedSource({ pairs: true, lifetimeMs: 86_400_000 })
       const ageMs = 72_000_000
       source.script.push(() => source.grant({ refreshLifetimeMs: ageMs + leftMs }))
-      const { clock, tokens, told: heard } = manage(source)
+      const { clock, tokens, observed: heard } = manage(source)
       await tokens.getAccessToken()
       await clock.advance(ageMs)
       source.script.push(refused())
@@ -242,7 +242,7 @@ describe('given a live refresh token that is rejected', () => {
   it('when it expired long before the rejection, then that is the normal end of its life', async () => {
     const source = new ScriptedSource({ pairs: true })
     source.script.push(() => source.grant({ refreshLifetimeMs: 46_000 }))
-    const { clock, tokens, told: heard } = await holdingPair({}, source)
+    const { clock, tokens, observed: heard } = await holdingPair({}, source)
     source.takesMs = 5_000
     source.script.push(refused())
     tokens.peekAccessToken()
@@ -255,12 +255,12 @@ describe('given a live refresh token that is rejected', () => {
   })
 
   it('when a custom source gives no status, then the event has none', async () => {
-    const { source, tokens, told: heard } = await holdingPair()
+    const { source, tokens, observed: heard } = await holdingPair()
     source.script.push(() => {
       throw new TokenError('ERR_REFRESH_REJECTED', 'refused')
     })
     tokens.peekAccessToken()
-    const [event] = await told(heard.suspicious)
+    const [event] = await observed(heard.suspicious)
     expect(event).toMatchObject({ evidence: 'unexplained' })
     expect(event).not.toHaveProperty('status')
   })
@@ -268,11 +268,11 @@ describe('given a live refresh token that is rejected', () => {
 
 describe('given onSuspicious: stop', () => {
   it('when a refresh token is rejected, then everything stops until reset, including the valid token', async () => {
-    const { clock, source, tokens, told: heard } = await holdingPair({ onSuspicious: 'stop' })
+    const { clock, source, tokens, observed: heard } = await holdingPair({ onSuspicious: 'stop' })
     source.script.push(refused())
     tokens.peekAccessToken()
     await settle()
-    expect(await told(heard.suspicious)).toMatchObject([{ action: 'stop' }])
+    expect(await observed(heard.suspicious)).toMatchObject([{ action: 'stop' }])
     expect(tokens.peekAccessToken()).toBeUndefined()
     for (const ask of [tokens.getAccessToken(), tokens.replaceAccessToken('access-1'), tokens.renew()]) {
       const error = await outcome<unknown>(ask)
@@ -303,16 +303,16 @@ describe('given a custom source for an OAuth 2.0 server', () => {
   it('when a refresh is rejected with invalid_grant, and no expiry is known, then that is suspicious (F156)', async () => {
     const source = new ScriptedSource({ pairs: true })
     source.script.push(() => source.grant({ refreshLifetimeMs: undefined } as never), answering(400, 'invalid_grant'))
-    const { tokens, told } = manage(source)
+    const { tokens, observed } = manage(source)
     await tokens.getAccessToken()
     await tokens.renew()
     await settle()
-    expect(told.suspicious).toEqual([expect.objectContaining({ evidence: 'expiry-unknown', severity: 'medium' })])
+    expect(observed.suspicious).toEqual([expect.objectContaining({ evidence: 'expiry-unknown', severity: 'medium' })])
     expect(source.kinds).toBe('obtain refresh obtain')
   })
 
   it('when a refresh is rejected with invalid_client, then the refresh token is kept, and the client cools down for a minute (F157)', async () => {
-    const { clock, source, tokens, told } = manage(new ScriptedSource({ pairs: true }))
+    const { clock, source, tokens, observed } = manage(new ScriptedSource({ pairs: true }))
     await tokens.getAccessToken()
     source.script.push(answering(401, 'invalid_client'))
     expect(await outcome(tokens.renew())).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
@@ -321,7 +321,7 @@ describe('given a custom source for an OAuth 2.0 server', () => {
     await clock.advance(1)
     await tokens.renew()
     expect(source.calls.map(({ refreshToken }) => refreshToken)).toEqual([undefined, 'refresh-1', 'refresh-1'])
-    expect(told.suspicious).toEqual([])
+    expect(observed.suspicious).toEqual([])
   })
 })
 
@@ -340,9 +340,9 @@ describe('given a shared store', () => {
           accept: (...given) => record.accept(...given),
           adopt: (...given) => record.adopt(...given),
           clear: (...given) => record.clear(...given),
-          release: async (lease, ...told) => {
+          release: async (lease, ...observed) => {
             await around(record, lease)
-            return record.release(lease, ...told)
+            return record.release(lease, ...observed)
           },
         }
       },
@@ -353,7 +353,7 @@ describe('given a shared store', () => {
   it('when the store holds a newer token set, then it is adopted without alarm (D1)', async () => {
     const newer = { accessToken: 'theirs', accessLifetimeMs: 60_000, accessRemainingMs: 60_000 }
     const store = storeWith((record, lease) => record.accept(lease, newer))
-    const { source, tokens, told: heard } = await holdingPair({ store })
+    const { source, tokens, observed: heard } = await holdingPair({ store })
     source.script.push(refused())
     tokens.peekAccessToken()
     await settle()
@@ -364,7 +364,7 @@ describe('given a shared store', () => {
   it('when renew() finds a newer token set, then it raises no alarm, and renews that one', async () => {
     const newer = { ...new ScriptedSource({ pairs: true }).grant(), accessRemainingMs: 60_000, refreshToken: 'theirs' }
     const store = storeWith((record, lease) => record.accept(lease, newer))
-    const { source, tokens, told: heard } = await holdingPair({ store })
+    const { source, tokens, observed: heard } = await holdingPair({ store })
     source.script.push(refused())
     await tokens.renew()
     expect(source.calls.map((call) => call.refreshToken)).toEqual([undefined, 'refresh-1', 'theirs'])
@@ -373,7 +373,7 @@ describe('given a shared store', () => {
 
   it('when a token set is adopted after a suspicion, then that settles it: superseded', async () => {
     const store = memoryStore()
-    const { clock, source, tokens, told: heard } = await holdingPair({ store, retry: { maxAttempts: 1 } })
+    const { clock, source, tokens, observed: heard } = await holdingPair({ store, retry: { maxAttempts: 1 } })
     source.script.push(refused())
     await outcome(tokens.renew())
     const sibling = manage(new ScriptedSource(), { store }, clock)
@@ -407,14 +407,14 @@ describe('given a shared store', () => {
     await clock.advance(45_000)
     source.script.push(refused())
     world.tokens.peekAccessToken()
-    expect(await told(world.told.suspicious)).toMatchObject([{ evidence: 'concurrent-use', severity: 'low' }])
+    expect(await observed(world.observed.suspicious)).toMatchObject([{ evidence: 'concurrent-use', severity: 'low' }])
   })
 
   it('when the store cannot be read, then the alarm is medium (D7)', async () => {
     const store = storeWith(() => Promise.reject(new Error('gone')))
-    const { source, tokens, told: heard } = await holdingPair({ store })
+    const { source, tokens, observed: heard } = await holdingPair({ store })
     source.script.push(refused())
     tokens.peekAccessToken()
-    expect(await told(heard.suspicious)).toMatchObject([{ evidence: 'store-unreachable', severity: 'medium' }])
+    expect(await observed(heard.suspicious)).toMatchObject([{ evidence: 'store-unreachable', severity: 'medium' }])
   })
 })

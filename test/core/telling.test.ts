@@ -5,14 +5,14 @@ import { settle } from '../support/watched-clock.ts'
 
 describe('given listeners', () => {
   it('when they throw or reject, then nothing else is affected (F102)', async () => {
-    const { tokens, told } = manage()
+    const { tokens, observed } = manage()
     tokens.on('renewed', () => {
       throw new Error('listener')
     })
     tokens.on('renewed', () => Promise.reject(new Error('listener')))
     expect(await tokens.getAccessToken()).toBe('access-1')
     await settle()
-    expect(told.renewed).toHaveLength(1)
+    expect(observed.renewed).toHaveLength(1)
   })
 
   it('when they call the manager, then that works (F101)', async () => {
@@ -65,10 +65,10 @@ describe('given listeners', () => {
   })
 
   it('when an event is emitted, then it is frozen', async () => {
-    const { tokens, told } = manage()
+    const { tokens, observed } = manage()
     await tokens.renew()
     await settle()
-    expect(Object.isFrozen(told.renewed[0])).toBe(true)
+    expect(Object.isFrozen(observed.renewed[0])).toBe(true)
   })
 
   it.each([
@@ -79,19 +79,19 @@ describe('given listeners', () => {
   })
 
   it('when the same anomaly repeats, then it is reported once a minute', async () => {
-    const { clock, tokens, told } = manage()
+    const { clock, tokens, observed } = manage()
     for (let n = 0; n < 3; n += 1) {
       clock.stepWall(10_000)
       tokens.peekAccessToken()
       await tokens.getAccessToken()
     }
     await settle()
-    expect(told.anomaly).toHaveLength(1)
+    expect(observed.anomaly).toHaveLength(1)
     await clock.advance(60_000)
     clock.stepWall(10_000)
     await tokens.getAccessToken()
     await settle()
-    expect(told.anomaly).toHaveLength(2)
+    expect(observed.anomaly).toHaveLength(2)
   })
 })
 

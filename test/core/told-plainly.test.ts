@@ -12,10 +12,10 @@ const login = () => Object.assign(new ScriptedSource({ pairs: true }), { login: 
 
 describe('given a login that is adopted without a refresh token (F351)', () => {
   it('then an anomaly reports it at once, and the error at its expiry names what to request', async () => {
-    const { clock, tokens, told } = manage(login())
+    const { clock, tokens, observed } = manage(login())
     await tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000 })
     await settle()
-    expect(told.anomaly).toEqual([{ kind: 'no-refresh-token', message: expect.stringContaining('offline_access') }])
+    expect(observed.anomaly).toEqual([{ kind: 'no-refresh-token', message: expect.stringContaining('offline_access') }])
     await clock.advance(60_000)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({
       code: 'ERR_LOGIN_REQUIRED',
@@ -27,10 +27,10 @@ describe('given a login that is adopted without a refresh token (F351)', () => {
 
   it('when it has one, or the source can obtain, then nothing is reported', async () => {
     for (const source of [login(), new ScriptedSource({ pairs: true })]) {
-      const { tokens, told } = manage(source)
+      const { tokens, observed } = manage(source)
       await tokens.adopt('login' in source ? source.grant() : { accessToken: 'a', accessLifetimeMs: 60_000 })
       await settle()
-      expect(told.anomaly).toEqual([])
+      expect(observed.anomaly).toEqual([])
     }
   })
 })
@@ -39,16 +39,16 @@ describe('given an obtain that returns the very token that has expired (F375)', 
   const again = (more = {}) => ({ accessToken: 'same', accessLifetimeMs: 60_000, ...more })
 
   it('when its lifetime was stated, then that is not a renewal', async () => {
-    const { source, clock, tokens, told } = manage(new ScriptedSource(), { retry: { maxAttempts: 1 } })
+    const { source, clock, tokens, observed } = manage(new ScriptedSource(), { retry: { maxAttempts: 1 } })
     source.script.push(again, again, again)
     await tokens.getAccessToken()
     await clock.advance(7_200_000)
-    const { length } = told.renewed
+    const { length } = observed.renewed
     expect(await outcome(tokens.getAccessToken())).toMatchObject({
       code: 'ERR_TOKEN_RESPONSE',
       message: expect.stringContaining('cache'),
     })
-    expect(told.renewed).toHaveLength(length)
+    expect(observed.renewed).toHaveLength(length)
   })
 
   it('when its lifetime was not stated, then that is a renewal: a session may return the same token again', async () => {
@@ -63,21 +63,21 @@ describe('given an obtain that returns the very token that has expired (F375)', 
 
 describe('given an access token that lives less than five seconds (F383)', () => {
   it('when the same token had a longer lifetime before, then nothing is reported', async () => {
-    const { source, clock, tokens, told } = manage(new ScriptedSource(), { renewal: { keepWarm: 'never' } })
+    const { source, clock, tokens, observed } = manage(new ScriptedSource(), { renewal: { keepWarm: 'never' } })
     for (const accessLifetimeMs of [10_000, 4_000])
       source.script.push(() => ({ accessToken: 'same', accessLifetimeMs }))
     await tokens.getAccessToken()
     await clock.advance(7_500)
     tokens.peekAccessToken()
     await settle()
-    expect([source.calls.length, told.anomaly]).toEqual([2, []])
+    expect([source.calls.length, observed.anomaly]).toEqual([2, []])
   })
 
   it('when nothing explains it, then it is reported', async () => {
-    const { tokens, told } = manage(new ScriptedSource({ lifetimeMs: 3_600 }))
+    const { tokens, observed } = manage(new ScriptedSource({ lifetimeMs: 3_600 }))
     await tokens.getAccessToken()
     await settle()
-    expect(told.anomaly).toMatchObject([{ kind: 'unexpected-lifetime' }])
+    expect(observed.anomaly).toMatchObject([{ kind: 'unexpected-lifetime' }])
   })
 })
 
@@ -86,7 +86,7 @@ describe('given a login whose store has failed over (F387)', () => {
     const clock = manualClock()
     const register = new MemoryRegister(clock)
     register.epoch = 'one'
-    const { tokens, told } = manage(
+    const { tokens, observed } = manage(
       login(),
       { store: sharedStore(register), renewal: { maxStalenessMs: Infinity } },
       clock,
@@ -96,7 +96,7 @@ describe('given a login whose store has failed over (F387)', () => {
     await clock.advance(46_000)
     tokens.peekAccessToken()
     await settle()
-    expect(told.renewalFailed).toMatchObject([{ error: { code: 'ERR_STORE_UNAVAILABLE' } }])
+    expect(observed.renewalFailed).toMatchObject([{ error: { code: 'ERR_STORE_UNAVAILABLE' } }])
     expect(tokens.peekAccessToken()).toBe('a')
   })
 })

@@ -81,7 +81,7 @@ describe('given a token that another owner renews', () => {
     gate.open()
     await closed
     await settle()
-    expect(first.told.suspicious).toMatchObject([{ action: 'stop' }])
+    expect(first.observed.suspicious).toMatchObject([{ action: 'stop' }])
     await clock.advance(15_000)
     expect(await outcome(second.tokens.getAccessToken())).toMatchObject({ code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
   })
@@ -194,7 +194,7 @@ describe('given a refresh token of a login that is rejected because the other ow
   async function refusedBeside(maxAttempts: number, newer: Partial<AdoptedGrant>) {
     const store = memoryStore()
     const source = Object.assign(new ScriptedSource({ pairs: true }), { login: person })
-    const { clock, tokens, told } = manage(source, { store, retry: { maxAttempts } })
+    const { clock, tokens, observed } = manage(source, { store, retry: { maxAttempts } })
     const there = manage(source, { store }, clock)
     await tokens.adopt(source.grant({ subject: 'ann' }))
     const gate = held(failing(401))
@@ -203,7 +203,7 @@ describe('given a refresh token of a login that is rejected because the other ow
     await settle()
     await there.tokens.adopt({ ...source.grant({ subject: 'ann' }), ...newer })
     gate.open()
-    return { clock, source, tokens, told, ended: await renewed }
+    return { clock, source, tokens, observed, ended: await renewed }
   }
 
   it('when the renewal may make another request, then it presents the newer refresh token', async () => {
@@ -214,18 +214,18 @@ describe('given a refresh token of a login that is rejected because the other ow
   })
 
   it('when this was the last request that the renewal may make, then it adopts the newer token set (F274)', async () => {
-    const { source, tokens, told, ended } = await refusedBeside(1, {})
+    const { source, tokens, observed, ended } = await refusedBeside(1, {})
     expect(ended).toBeUndefined()
     expect(source.calls).toHaveLength(1)
     expect(tokens.peekAccessToken()).toBe('access-2')
-    expect([told.retry, told.suspicious, told.renewalFailed]).toEqual([[], [], []])
-    expect(told.renewed.at(-1)).toMatchObject({ by: 'adopted', because: 'forced' })
+    expect([observed.retry, observed.suspicious, observed.renewalFailed]).toEqual([[], [], []])
+    expect(observed.renewed.at(-1)).toMatchObject({ by: 'adopted', because: 'forced' })
   })
 
   it('when the newer token set has no valid access token, then callers get the error of the service (F274)', async () => {
-    const { clock, source, tokens, told, ended } = await refusedBeside(1, { accessToken: undefined })
+    const { clock, source, tokens, observed, ended } = await refusedBeside(1, { accessToken: undefined })
     expect(ended).toMatchObject({ code: 'ERR_REFRESH_REJECTED', status: 401, retryAt: expect.any(Number) })
-    expect([told.retry, told.suspicious]).toEqual([[], []])
+    expect([observed.retry, observed.suspicious]).toEqual([[], []])
     expect(tokens.status()).toMatchObject({ login: 'present', lastError: 'ERR_REFRESH_REJECTED' })
     await clock.advance(60_000)
     expect(await tokens.getAccessToken()).toBe('access-3')

@@ -32,9 +32,9 @@ const lost = () => redisStore({ client: { command: () => Promise.reject(new Erro
 // The order of the tests matters: a process warns once per kind, and jest gives each file a process of its own.
 describe('given a mistake that a manager reports (F191)', () => {
   it('when there is a listener for anomalies, then there is no warning', async () => {
-    const { tokens, told } = manage()
+    const { tokens, observed } = manage()
     await sendElsewhere(tokens)
-    expect([told.anomaly.length, warnings]).toEqual([1, []])
+    expect([observed.anomaly.length, warnings]).toEqual([1, []])
   })
 
   it('when there is no listener, then the process emits one warning, with the remedy', async () => {

@@ -132,7 +132,7 @@ describe('given a background renewal that failed while no caller waited (F120)',
     await world.tokens.getAccessToken()
     world.source.script.push(...Array.from({ length: 20 }, () => failing(503)))
     await world.clock.advance(50_000)
-    expect(world.told.renewalFailed.length).toBeGreaterThan(0)
+    expect(world.observed.renewalFailed.length).toBeGreaterThan(0)
     return world
   }
 

@@ -37,9 +37,9 @@ function eventful(listen: (tokens: TokenManager) => void) {
 
 describe.each(EVENTS)('given a listener of %s', (name) => {
   it('when the run provokes every event, then it is called', async () => {
-    const { run, told } = eventful(() => undefined)
+    const { run, observed } = eventful(() => undefined)
     await run()
-    expect(told[name].length).toBeGreaterThan(0)
+    expect(observed[name].length).toBeGreaterThan(0)
   })
 
   it.each(CALLS)('when it calls %s and awaits that, then there is no deadlock (F101)', async (_, call) => {
@@ -81,7 +81,7 @@ describe.each(EVENTS)('given a listener of %s', (name) => {
       const got = await calm.run()
       const troubled = eventful((tokens) => tokens.on(name, listen))
       expect((await troubled.run()).map(String)).toEqual(got.map(String))
-      expect(troubled.told).toEqual(calm.told)
+      expect(troubled.observed).toEqual(calm.observed)
       expect(troubled.source.kinds).toBe(calm.source.kinds)
     },
   )

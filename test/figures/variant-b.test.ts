@@ -21,39 +21,39 @@ async function startB(clock = manualClock({ wallNow: Date.now() }), service = {}
   const world = await startWorld({ variant: 'B', service, manager: { clock, renewal: { keepWarm: 'never' } } })
   await world.api.get('/wallet')
   await clock.advance(45_000)
-  return { ...world, clock, told: listen(world.tokens) }
+  return { ...world, clock, observed: listen(world.tokens) }
 }
 
 it('refresh returns 503, 503, 200, by a real service', async () => {
-  const { service, api, clock, told, end } = await startB()
+  const { service, api, clock, observed, end } = await startB()
   service.failNext('refresh', { status: 503 }, 2)
-  for (let n = 0; told.renewed.length === 0 && n < 100; n += 1) {
+  for (let n = 0; observed.renewed.length === 0 && n < 100; n += 1) {
     expect((await api.get('/wallet')).status).toBe(200)
     await clock.advance(50)
   }
   expect(presented(service.log)).toEqual(['obtain 200', 'refresh 503', 'refresh 503', 'refresh 200'])
-  expect(told.suspicious).toEqual([])
+  expect(observed.suspicious).toEqual([])
   await end()
 })
 
 it('answer lost after the service rotated', async () => {
-  const { service, api, told, end } = await startB()
+  const { service, api, observed, end } = await startB()
   service.failNext('refresh', { drop: 'after' })
   expect((await api.get('/wallet')).status).toBe(200)
-  await until(() => told.renewed.length > 0)
+  await until(() => observed.renewed.length > 0)
   expect((await api.get('/wallet')).status).toBe(200)
   expect(presented(service.log)).toEqual(['obtain 200', 'refresh 0', 'obtain 200'])
-  expect(told.suspicious).toEqual([])
+  expect(observed.suspicious).toEqual([])
   await end()
 })
 
 it('someone else used the refresh token', async () => {
-  const { service, api, tokens, told, end } = await startB()
+  const { service, api, tokens, observed, end } = await startB()
   await service.stealRefreshToken()
   for (let n = 0; n < 20; n += 1) expect((await api.get('/wallet')).status).toBe(200)
-  await until(() => told.suspicionSettled.length > 0)
-  expect(told.suspicious).toMatchObject([{ evidence: 'unexplained', severity: 'high', serviceCode: '2007' }])
-  expect(told.suspicionSettled).toMatchObject([{ verdict: 'token-only' }])
+  await until(() => observed.suspicionSettled.length > 0)
+  expect(observed.suspicious).toMatchObject([{ evidence: 'unexplained', severity: 'high', serviceCode: '2007' }])
+  expect(observed.suspicionSettled).toMatchObject([{ verdict: 'token-only' }])
   expect(presented(service.log)).toEqual(['obtain 200', 'refresh 401', 'obtain 200'])
   expect(tokens.status().counts.suspicions).toBe(1)
   await end()
@@ -61,11 +61,11 @@ it('someone else used the refresh token', async () => {
 
 it("rejected after its end by the service's clock, our clock an hour slow", async () => {
   const slow = manualClock({ wallNow: Date.now() - 3_600_000 })
-  const { service, api, told, end } = await startB(slow, { refreshLifetimeMs: 1_000 })
+  const { service, api, observed, end } = await startB(slow, { refreshLifetimeMs: 1_000 })
   expect((await api.get('/wallet')).status).toBe(200)
-  await until(() => told.renewed.length > 0)
+  await until(() => observed.renewed.length > 0)
   expect(presented(service.log)).toEqual(['obtain 200', 'obtain 200'])
-  expect(told.suspicious).toEqual([])
+  expect(observed.suspicious).toEqual([])
   await end()
 })
 
@@ -78,12 +78,12 @@ it.each([
     const clock = manualClock({ wallNow: Date.now() })
     const { service, api, tokens, end: close } = await startWorld({ variant: 'B', manager: { clock } })
     service.failNext('obtain', { corrupt: 'signature' }, times)
-    const told = listen(tokens)
+    const observed = listen(tokens)
     const request = api.get('/wallet').then(
       ({ status }) => status,
       (error: unknown) => (error as { code: string }).code,
     )
-    await until(() => told.retry.length > 0)
+    await until(() => observed.retry.length > 0)
     expect(service.count('resource')).toBe(0)
     await clock.advance(500)
     expect(await request).toBe(end)
@@ -94,7 +94,7 @@ it.each([
 )
 
 it('five minutes of traffic, tokens of 60 s, token requests of 2 s', async () => {
-  const { clock, source, tokens, told } = manage(new ScriptedSource({ pairs: true, takesMs: 2_000 }), {
+  const { clock, source, tokens, observed } = manage(new ScriptedSource({ pairs: true, takesMs: 2_000 }), {
     random: dice(1).random,
   })
   const ends = new Map<string, number>()
@@ -108,7 +108,7 @@ it('five minutes of traffic, tokens of 60 s, token requests of 2 s', async () =>
     await clock.advance(100)
   }
   expect(source.calls.length).toBeLessThanOrEqual(8)
-  expect(told.renewed.length).toBeGreaterThanOrEqual(source.calls.length - 1) // the last renewal may be in flight
+  expect(observed.renewed.length).toBeGreaterThanOrEqual(source.calls.length - 1) // the last renewal may be in flight
 })
 
 it('wall clock +1 h, −2 h, an hour asleep', async () => {

@@ -21,12 +21,12 @@ function gates() {
 
 describe('given two logins in a row, when the work for the first one ends late', () => {
   it('then its name is not reported: only the second login has arrived', async () => {
-    const { tokens, told } = manage(new LoginSource({ pairs: true }), {})
+    const { tokens, observed } = manage(new LoginSource({ pairs: true }), {})
     const first = tokens.adopt(login('alice', 'alice'))
     const second = tokens.adopt(login('bob', 'bob'))
     await Promise.all([first, second])
     await settle()
-    expect(told.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
+    expect(observed.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
   })
 
   it('then the response of its store step does not count as that of the second: a logout ends the second one in the store', async () => {

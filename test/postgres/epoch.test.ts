@@ -68,8 +68,8 @@ describePostgres('given a PostgreSQL that loses writes', () => {
     await settle()
     expect(source.calls.flatMap(({ refreshToken }) => refreshToken ?? [])).toEqual(['refresh-1'])
     expect(source.kinds).toBe('obtain refresh obtain')
-    expect(second.told.anomaly.map(({ kind }) => kind)).toContain('store-restored')
-    expect([...first.told.suspicious, ...second.told.suspicious]).toEqual([])
+    expect(second.observed.anomaly.map(({ kind }) => kind)).toContain('store-restored')
+    expect([...first.observed.suspicious, ...second.observed.suspicious]).toEqual([])
     await end(replica)
   })
 
@@ -163,9 +163,9 @@ describePostgres('given a PostgreSQL whose role may not read the timeline', () =
     ])
     await first!.tokens.renew()
     expect(source.kinds).toBe('obtain refresh')
-    for (const { told } of [first!, second!]) {
-      expect(told.anomaly.filter(({ kind }) => kind === 'store-epoch-unknown')).toHaveLength(1)
-      expect(told.storeUnavailable).toEqual([])
+    for (const { observed } of [first!, second!]) {
+      expect(observed.anomaly.filter(({ kind }) => kind === 'store-epoch-unknown')).toHaveLength(1)
+      expect(observed.storeUnavailable).toEqual([])
     }
   })
 })

@@ -70,7 +70,7 @@ describeRedis('given a client of any kind', () => {
       await first!.tokens.renew()
       expect(await second!.tokens.replaceAccessToken('access-1')).toBe('access-2')
       expect(world.source.kinds).toBe('obtain refresh')
-      expect([...first!.told.storeUnavailable, ...second!.told.storeUnavailable]).toEqual([])
+      expect([...first!.observed.storeUnavailable, ...second!.observed.storeUnavailable]).toEqual([])
       const info = String(await world.server.command('INFO', 'commandstats'))
       expect(info).toMatch(/cmdstat_evalsha:/)
     },

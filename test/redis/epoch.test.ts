@@ -7,7 +7,7 @@ import { describeRedis } from '../support/redis-server.ts'
 import { settle } from '../support/watched-clock.ts'
 import { World } from './world.ts'
 
-const kindsOf = ({ told }: Managed) => told.anomaly.map(({ kind }) => kind)
+const kindsOf = ({ observed }: Managed) => observed.anomaly.map(({ kind }) => kind)
 
 describeRedis('given a Redis that loses writes', () => {
   const world = new World()
@@ -45,7 +45,7 @@ describeRedis('given a Redis that loses writes', () => {
     expect(presented()).toEqual(['refresh-1'])
     expect(world.source.kinds).toBe('obtain refresh obtain')
     expect(kindsOf(second)).toContain('store-restored')
-    expect([...first.told.suspicious, ...second.told.suspicious]).toEqual([])
+    expect([...first.observed.suspicious, ...second.observed.suspicious]).toEqual([])
     await master.stop()
     await replica.stop()
   })
@@ -64,7 +64,7 @@ describeRedis('given a Redis that loses writes', () => {
     await settle()
     expect(presented()).toEqual(['refresh-1'])
     expect(kindsOf(second)).toContain('store-restored')
-    expect([...first.told.suspicious, ...second.told.suspicious]).toEqual([])
+    expect([...first.observed.suspicious, ...second.observed.suspicious]).toEqual([])
     await server.stop()
   })
 
@@ -143,14 +143,14 @@ describeRedis('given a Redis that loses writes', () => {
     const rights = ['+evalsha', '+eval', '+time', '+type', '+getrange', '+set', '~{evergreen:*']
     await world.server.command('ACL', 'SETUSER', 'blind', 'reset', 'on', '>pass', ...rights)
     const client = await world.connect(world.server.url.replace('//', '//blind:pass@'))
-    const { tokens, told } = manage(world.source, { store: redisStore({ client }) }, world.clock)
+    const { tokens, observed } = manage(world.source, { store: redisStore({ client }) }, world.clock)
     await tokens.getAccessToken()
     await tokens.renew()
-    const unknown = told.anomaly.filter(({ kind }) => kind === 'store-epoch-unknown')
+    const unknown = observed.anomaly.filter(({ kind }) => kind === 'store-epoch-unknown')
     expect(unknown).toEqual([
       { kind: 'store-epoch-unknown', message: expect.stringContaining('For Redis, grant the user +info') as unknown },
     ])
-    expect(told.storeUnavailable).toEqual([])
+    expect(observed.storeUnavailable).toEqual([])
     expect(await world.stored()).toHaveLength(1)
     await tokens.close()
   })

@@ -17,9 +17,9 @@ describeRedis('given a foreign value instead of the record', () => {
     await world.server.command(...(how.length > 0 ? how : ['SET']), key, value)
   }
   const seed = async () => {
-    const { tokens, told } = await world.start()
+    const { tokens, observed } = await world.start()
     await tokens.getAccessToken()
-    return { tokens, told, record: await world.record() }
+    return { tokens, observed, record: await world.record() }
   }
 
   const garbage: [string, (record: string) => string][] = [
@@ -66,10 +66,10 @@ describeRedis('given a foreign value instead of the record', () => {
     const changed = change(stored)
     expect(changed).not.toBe(stored)
     await replaceBy(changed)
-    const { tokens, told } = await world.start()
+    const { tokens, observed } = await world.start()
     expect(await tokens.getAccessToken()).toBe('access-2')
     await settle()
-    expect(told.storeUnavailable).toEqual([])
+    expect(observed.storeUnavailable).toEqual([])
     expect((await world.record()).schema).toBe(2)
     const later = await world.start()
     expect(await later.tokens.getAccessToken()).toBe('access-2')
@@ -82,11 +82,11 @@ describeRedis('given a foreign value instead of the record', () => {
   ])('when %s in it has another type, then all of it counts as absent and is replaced (F141)', async (_, member) => {
     await seed()
     await replaceBy(changedState((state) => ({ ...state, ...member }))((await world.stored())[0]![1]))
-    const { tokens, told } = await world.start()
+    const { tokens, observed } = await world.start()
     expect(await tokens.getAccessToken()).toBe('access-2')
     await settle()
     expect(world.source.kinds).toBe('obtain obtain')
-    expect(told.storeUnavailable).toEqual([])
+    expect(observed.storeUnavailable).toEqual([])
     expect(await (await world.start()).tokens.getAccessToken()).toBe('access-2')
   })
 
@@ -99,9 +99,9 @@ describeRedis('given a foreign value instead of the record', () => {
     const second = await world.start({ encryptionKeys: keysOf('k1') })
     await second.tokens.getAccessToken()
     await settle()
-    for (const { told } of [first, second]) {
-      expect(told.anomaly.map(({ kind }) => kind)).toEqual(['stored-tokens-unusable'])
-      expect(JSON.stringify(told)).not.toContain('s3cret')
+    for (const { observed } of [first, second]) {
+      expect(observed.anomaly.map(({ kind }) => kind)).toEqual(['stored-tokens-unusable'])
+      expect(JSON.stringify(observed)).not.toContain('s3cret')
     }
     expect((await world.record()).shown).toMatchObject({ version: 1 })
   })
@@ -114,11 +114,11 @@ describeRedis('given a foreign value instead of the record', () => {
   ])('when it is %s, then it counts as absent and is replaced (F141)', async (_, value) => {
     await seed()
     await world.server.command('EVAL', `return redis.call('SET', KEYS[1], ${value})`, '1', await world.key())
-    const { tokens, told } = await world.start()
+    const { tokens, observed } = await world.start()
     expect(await tokens.getAccessToken()).toBe('access-2')
     await settle()
-    expect(told.storeUnavailable).toEqual([])
-    expect(told.anomaly.map(({ kind }) => kind)).toContain('stored-tokens-unusable')
+    expect(observed.storeUnavailable).toEqual([])
+    expect(observed.anomaly.map(({ kind }) => kind)).toContain('stored-tokens-unusable')
     expect(await (await world.start()).tokens.getAccessToken()).toBe('access-2')
   })
 
@@ -126,44 +126,44 @@ describeRedis('given a foreign value instead of the record', () => {
     const refreshToken = 'é€𝔘\u00a0\u07ff\u0800\ud7ff\ue000\ufffd\u{10000}\u{10ffff}'
     const first = await world.start()
     await first.tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000, refreshToken })
-    const { tokens, told } = await world.start()
+    const { tokens, observed } = await world.start()
     expect(await tokens.getAccessToken()).toBe('a')
     await tokens.renew()
     expect(world.source.calls.map(({ refreshToken }) => refreshToken)).toEqual([refreshToken])
-    expect(told.storeUnavailable).toEqual([])
+    expect(observed.storeUnavailable).toEqual([])
   })
 
   it('when it is of a newer release, then it is left alone, and this process has its own tokens (F143)', async () => {
     const { record } = await seed()
     const newer = JSON.stringify({ ...record, schema: 3, box: { of: 'another shape' } })
     await replaceBy(newer)
-    const { tokens, told } = await world.start()
+    const { tokens, observed } = await world.start()
     expect(await tokens.getAccessToken()).toBe('access-2')
     await tokens.renew()
     await settle()
     expect((await world.stored())[0]![1]).toBe(newer)
-    expect(told.anomaly.map(({ kind }) => kind)).toContain('stored-tokens-unusable')
-    expect(told.storeUnavailable).toEqual([])
+    expect(observed.anomaly.map(({ kind }) => kind)).toContain('stored-tokens-unusable')
+    expect(observed.storeUnavailable).toEqual([])
   })
 
   it('when it was flushed, then the next renewal obtains, and no process presents a lost refresh token (F138)', async () => {
-    const { tokens, told } = await seed()
+    const { tokens, observed } = await seed()
     await world.server.command('FLUSHALL')
     await tokens.renew()
     expect(world.source.kinds).toBe('obtain obtain')
     expect(await (await world.start()).tokens.getAccessToken()).toBe('access-2')
-    expect(told.suspicious).toEqual([])
+    expect(observed.suspicious).toEqual([])
   })
 
   it('when an older copy is restored, then an owner with newer tokens obtains and replaces it (F139, F146)', async () => {
-    const { tokens, told } = await seed()
+    const { tokens, observed } = await seed()
     const copy = (await world.stored())[0]![1]
     await tokens.renew()
     await replaceBy(copy)
     await tokens.renew()
     expect(world.source.kinds).toBe('obtain refresh obtain')
     expect((await world.record()).version).toBe(3)
-    expect(told.suspicious).toEqual([])
+    expect(observed.suspicious).toEqual([])
   })
 
   it('when an older copy is restored while a renewal is in flight, then the new token set is stored over it (F139)', async () => {
@@ -188,11 +188,11 @@ describeRedis('given a foreign value instead of the record', () => {
       await first.tokens.getAccessToken()
       const [before] = await world.stored()
       for (const encryptionKeys of [keysOf('k2'), undefined]) {
-        const { tokens, told } = await world.start({ encryptionKeys })
+        const { tokens, observed } = await world.start({ encryptionKeys })
         await tokens.getAccessToken()
         await tokens.renew()
         await settle()
-        expect(told.anomaly.map(({ kind }) => kind)).toContain('stored-tokens-unusable')
+        expect(observed.anomaly.map(({ kind }) => kind)).toContain('stored-tokens-unusable')
       }
       expect((await world.stored())[0]).toEqual(before)
     })
@@ -250,22 +250,22 @@ describeRedis('given a foreign value instead of the record', () => {
 
     it('when all keys and values are searched, then they contain no login and no token (F150, I14)', async () => {
       const id = 'variant-b https://api.example.com my-login'
-      const { tokens, told } = await world.start({ encryptionKeys: keysOf('k1') }, { storeKey: id })
+      const { tokens, observed } = await world.start({ encryptionKeys: keysOf('k1') }, { storeKey: id })
       await tokens.getAccessToken()
       await tokens.renew()
-      const everything = JSON.stringify([await world.stored(), told])
+      const everything = JSON.stringify([await world.stored(), observed])
       for (const secret of ['my-login', 'access-', 'refresh-', 'api.example']) expect(everything).not.toContain(secret)
-      expect(told.anomaly).toEqual([])
+      expect(observed.anomaly).toEqual([])
     })
   })
 
   it('when there are no keys, then one anomaly says that tokens are readable', async () => {
-    const { tokens, told } = await world.start()
+    const { tokens, observed } = await world.start()
     await tokens.getAccessToken()
     for (let turn = 0; turn < 5; turn += 1) {
       await world.clock.advance(61_000)
       await tokens.renew()
     }
-    expect(told.anomaly.filter(({ kind }) => kind === 'tokens-unencrypted')).toHaveLength(1)
+    expect(observed.anomaly.filter(({ kind }) => kind === 'tokens-unencrypted')).toHaveLength(1)
   })
 })

@@ -44,7 +44,7 @@ describeRedis('given fifty logins in a Redis that keeps all writes (AOF)', () =>
     expect(people.map(({ source }) => source.calls.map(({ refreshToken }) => refreshToken))).toEqual(
       people.map((_, n) => [`r${n}`]),
     )
-    expect(people.flatMap(({ told }) => told.suspicious)).toEqual([])
+    expect(people.flatMap(({ observed }) => observed.suspicious)).toEqual([])
     await server.stop()
   })
 })

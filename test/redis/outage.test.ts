@@ -21,17 +21,17 @@ describeRedis('given a shared record, and trouble with it', () => {
 
     it('when a token is needed, then this process obtains its own, and one event says why (F131, F151)', async () => {
       const { client, source } = nowhere()
-      const { tokens, told, clock } = manage(source, { store: redisStore({ client }) })
+      const { tokens, observed, clock } = manage(source, { store: redisStore({ client }) })
       expect(await tokens.getAccessToken()).toBe('access-1')
       await tokens.renew()
       await settle()
       expect(source.kinds).toBe('obtain refresh')
-      expect(told.storeUnavailable).toEqual([unavailable])
-      expect(JSON.stringify(told)).not.toContain('s3cret')
+      expect(observed.storeUnavailable).toEqual([unavailable])
+      expect(JSON.stringify(observed)).not.toContain('s3cret')
       await clock.advance(60_000)
       await tokens.renew()
       await settle()
-      expect(told.storeUnavailable).toHaveLength(2)
+      expect(observed.storeUnavailable).toHaveLength(2)
       await tokens.close()
     })
 
@@ -47,14 +47,14 @@ describeRedis('given a shared record, and trouble with it', () => {
 
   it('when Redis is gone and comes back, then private tokens are used during the outage and dropped afterwards (F132)', async () => {
     const redis = await startRedis()
-    const { tokens, told } = await world.start({ url: redis.url })
+    const { tokens, observed } = await world.start({ url: redis.url })
     await tokens.getAccessToken()
     await redis.kill()
     const asked = tokens.renew()
     for (let turn = 0; turn < 10; turn += 1) await world.clock.advance(250)
     await asked
     expect(world.source.kinds).toBe('obtain obtain')
-    expect(told.storeUnavailable).toHaveLength(1)
+    expect(observed.storeUnavailable).toHaveLength(1)
     await redis.restart()
     while (String(await outcome(redis.command('CLIENT', 'LIST'))).split('\n').length < 3) await settle()
     await tokens.renew()
@@ -65,7 +65,7 @@ describeRedis('given a shared record, and trouble with it', () => {
 
   it('when Redis does not reply, then a valid token is used at once and a renewal waits 250 ms a command (F133, P21)', async () => {
     const proxy = await startProxy(world.server.port)
-    const { tokens, told } = await world.start({ url: proxy.url })
+    const { tokens, observed } = await world.start({ url: proxy.url })
     await tokens.getAccessToken()
     proxy.replies('hold')
     await world.clock.advance(45_000)
@@ -76,7 +76,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     await world.clock.advance(1)
     expect(world.source.kinds).toBe('obtain obtain')
     expect(tokens.peekAccessToken()).toBe('access-2')
-    expect(told.storeUnavailable).toEqual([
+    expect(observed.storeUnavailable).toEqual([
       { message: 'The shared token store is unavailable (no response within 250 ms)' },
     ])
     proxy.replies('pass')
@@ -145,7 +145,7 @@ describeRedis('given a shared record, and trouble with it', () => {
 
   it('when a reset cannot reach it, then the reset rejects, and the refresh token is not presented afterwards', async () => {
     const proxy = await startProxy(world.server.port)
-    const { tokens, told } = await world.start({ url: proxy.url })
+    const { tokens, observed } = await world.start({ url: proxy.url })
     await tokens.getAccessToken()
     const [[key, before]] = (await world.stored()) as [[string, string]]
     proxy.replies('lose')
@@ -156,7 +156,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     proxy.replies('pass')
     await world.server.command('SET', key, before)
     await tokens.getAccessToken()
-    expect([world.source.kinds, told.suspicious]).toEqual(['obtain obtain', []])
+    expect([world.source.kinds, observed.suspicious]).toEqual(['obtain obtain', []])
     await proxy.stop()
   })
 
@@ -177,8 +177,8 @@ describeRedis('given a shared record, and trouble with it', () => {
     answer.open()
     await renewed
     expect(holder.tokens.peekAccessToken()).toBe(other.tokens.peekAccessToken())
-    expect(holder.told.renewed.at(-1)).toMatchObject({ by: 'adopted', because: 'forced' })
-    expect(holder.told.suspicious).toEqual([])
+    expect(holder.observed.renewed.at(-1)).toMatchObject({ by: 'adopted', because: 'forced' })
+    expect(holder.observed.suspicious).toEqual([])
   })
 
   it('when the lease is deleted, then no other process presents the refresh token in flight (F137, F138)', async () => {
@@ -197,7 +197,7 @@ describeRedis('given a shared record, and trouble with it', () => {
     await renewed
     expect(world.source.kinds).toBe('obtain refresh obtain')
     expect(holder.tokens.peekAccessToken()).toBe(other.tokens.peekAccessToken())
-    expect([...holder.told.suspicious, ...other.told.suspicious]).toEqual([])
+    expect([...holder.observed.suspicious, ...other.observed.suspicious]).toEqual([])
   })
 
   it.each([
@@ -222,7 +222,7 @@ describeRedis('given a shared record, and trouble with it', () => {
       const error = await outcome<unknown>(strict.tokens.renew())
       await settle()
       const message = `The shared token store is unavailable (${kind})`
-      expect(strict.told.storeUnavailable).toEqual([{ message }])
+      expect(strict.observed.storeUnavailable).toEqual([{ message }])
       expect(error).toMatchObject({
         code: 'ERR_STORE_UNAVAILABLE',
         message: expect.stringContaining(message) as unknown,

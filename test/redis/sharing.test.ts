@@ -134,7 +134,7 @@ describeRedis('given processes that share', () => {
       await world.clock.advance(45_000)
       expect(await outcome<unknown>(second.tokens.renew())).toMatchObject(stopped)
       expect(second.tokens.status().phase).toBe('stopped')
-      expect([first, second, later].map(({ told }) => told.suspicious.length)).toEqual([1, 0, 0])
+      expect([first, second, later].map(({ observed }) => observed.suspicious.length)).toEqual([1, 0, 0])
       expect(world.source.kinds).toBe('obtain refresh')
     },
   )
@@ -167,7 +167,7 @@ describeRedis('given processes that share', () => {
     await first.tokens.getAccessToken()
     expect(await second.tokens.getAccessToken()).toBe('access-1')
     expect(Number(await world.server.command('PTTL', await world.key()))).toBeGreaterThan(36_524 * 86_400_000)
-    expect(first.told.storeUnavailable).toEqual([])
+    expect(first.observed.storeUnavailable).toEqual([])
   })
 
   it('when a message is published, then no process listens: the record is the only channel (F147)', async () => {

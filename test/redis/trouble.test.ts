@@ -26,7 +26,7 @@ const SECRET = 's3cret'
 async function reasonWith(client: RedisClient, connects?: 'connects'): Promise<string> {
   const clock = manualClock()
   const store = redisStore({ client, onUnavailable: 'fail' })
-  const { tokens, told } = manage(new ScriptedSource(), { store }, clock)
+  const { tokens, observed } = manage(new ScriptedSource(), { store }, clock)
   const error = outcome<unknown>(tokens.getAccessToken())
   if (connects) {
     await new Promise((resolve) => (client as unknown as EventEmitter).once('error', resolve))
@@ -34,8 +34,8 @@ async function reasonWith(client: RedisClient, connects?: 'connects'): Promise<s
   }
   expect(await error).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
   await tokens.close()
-  const [{ message }] = told.storeUnavailable as [{ message: string }]
-  expect(JSON.stringify(told)).not.toContain(SECRET)
+  const [{ message }] = observed.storeUnavailable as [{ message: string }]
+  expect(JSON.stringify(observed)).not.toContain(SECRET)
   return /^The shared token store is unavailable \((.*)\)$/.exec(message)![1]!
 }
 
@@ -208,13 +208,13 @@ describeRedis('given a Redis user with few permissions', () => {
 
   it('when the permissions are those of the guide, then tokens are shared and a restart is noticed (F181)', async () => {
     const client = await asUser(...NEEDED)
-    const { tokens, told } = manage(world.source, { store: redisStore({ client }) }, world.clock)
+    const { tokens, observed } = manage(world.source, { store: redisStore({ client }) }, world.clock)
     await tokens.getAccessToken()
     await tokens.renew()
     const other = manage(world.source, { store: redisStore({ client }) }, world.clock)
     expect(await other.tokens.getAccessToken()).toBe('access-2')
     expect(world.source.kinds).toBe('obtain refresh')
-    expect(told.storeUnavailable).toEqual([])
+    expect(observed.storeUnavailable).toEqual([])
     expect(await world.record()).toMatchObject({ epoch: expect.stringMatching(/^\w{40}:\w{40}$/) as unknown })
     client.destroy()
   })
@@ -234,9 +234,9 @@ describeRedis('given a Redis user with few permissions', () => {
     if (missing === '+getrange') await (await world.start()).tokens.getAccessToken()
     const client = await asUser(...others)
     const store = redisStore({ client, onUnavailable: 'fail' })
-    const { tokens, told } = manage(world.source, { store }, world.clock)
+    const { tokens, observed } = manage(world.source, { store }, world.clock)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
-    const [{ message }] = told.storeUnavailable as [{ message: string }]
+    const [{ message }] = observed.storeUnavailable as [{ message: string }]
     // Valkey names the command that a script lacks, and Redis 7.0 does not.
     const shown = reason.startsWith('NOPERM:') ? message.replace(/NOPERM '\w+'/, 'NOPERM') : message
     expect(shown).toBe(`The shared token store is unavailable (${reason})`)

@@ -40,7 +40,7 @@ function start(store?: TokenStore) {
     transport: { adapter },
   })
   const tokens = managerOf(source, { retry: { maxAttempts: 2 }, ...(store && { store }) })
-  return { tokens, told: listen(tokens) }
+  return { tokens, observed: listen(tokens) }
 }
 
 /** An attacker uses the refresh token. */
@@ -57,19 +57,19 @@ const refreshTokenIn = (register: MemoryRegister) => /refreshToken\\":\\"([^"\\]
 describe('given a credentials function of Variant B', () => {
   it('F306: when the password changes and then a refresh token is stolen, both in one night, then only the theft is reported as one', async () => {
     const register = new MemoryRegister()
-    const { tokens, told } = start(sharedStore(register))
+    const { tokens, observed } = start(sharedStore(register))
     await tokens.getAccessToken()
     await tokens.renew()
     current = after
     await tokens.renew()
     await settle()
-    expect(told.suspicious).toMatchObject([rotation])
-    expect(told.suspicionSettled).toMatchObject([{ verdict: 'token-only' }])
+    expect(observed.suspicious).toMatchObject([rotation])
+    expect(observed.suspicionSettled).toMatchObject([{ verdict: 'token-only' }])
     await steal(refreshTokenIn(register))
     await tokens.renew()
     await settle()
-    expect(told.suspicious).toMatchObject([rotation, theft])
-    expect(told.renewalFailed).toEqual([])
+    expect(observed.suspicious).toMatchObject([rotation, theft])
+    expect(observed.renewalFailed).toEqual([])
   })
 
   it('F306: when the process that finds out has adopted the token set from the store, then it has the verdict too; the store holds 16 bits of a hash', async () => {
@@ -83,30 +83,30 @@ describe('given a credentials function of Variant B', () => {
     current = after
     await other.tokens.renew()
     await settle()
-    expect(other.told.renewed.at(-1)).toMatchObject({ by: 'obtain' })
-    expect(other.told.suspicious).toMatchObject([rotation])
+    expect(other.observed.renewed.at(-1)).toMatchObject({ by: 'obtain' })
+    expect(other.observed.suspicious).toMatchObject([rotation])
   })
 
   it('F306: when the new password is rejected too, then the verdict includes it', async () => {
-    const { tokens, told } = start()
+    const { tokens, observed } = start()
     await tokens.getAccessToken()
     current = after
     secret = () => ({ login: after.login.login, password: 'not-yet' })
     await expect(tokens.renew()).rejects.toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
-    expect(told.suspicious).toMatchObject([rotation])
-    expect(told.suspicionSettled).toMatchObject([{ verdict: 'account-rejected' }])
+    expect(observed.suspicious).toMatchObject([rotation])
+    expect(observed.suspicionSettled).toMatchObject([{ verdict: 'account-rejected' }])
   })
 
   it('F306: when the function fails after the rejection, or returns the old password, then the rejection is theft', async () => {
     for (const next of [() => Promise.reject(new Error('vault is sealed')), () => ({ ...before.login })]) {
       current = before
       secret = () => ({ ...current.login })
-      const { tokens, told } = start(memoryStore())
+      const { tokens, observed } = start(memoryStore())
       await tokens.getAccessToken()
       current = after
       secret = next
       await expect(tokens.renew()).rejects.toThrow()
-      expect(told.suspicious).toMatchObject([theft])
+      expect(observed.suspicious).toMatchObject([theft])
     }
   })
 })
@@ -118,7 +118,7 @@ describe('given a credentials function that hangs after a rejection', () => {
       loginPassword({ baseUrl: BASE_URL, account: 'bakery', credentials: () => secret(), transport: { adapter } }),
       { clock },
     )
-    const told = listen(tokens)
+    const observed = listen(tokens)
     await tokens.getAccessToken()
     current = after
     let asked: () => void = () => undefined
@@ -127,8 +127,8 @@ describe('given a credentials function that hangs after a rejection', () => {
     const renewal = tokens.renew().catch((error: unknown) => error)
     await isAsked
     await clock.advance(2_000)
-    while (told.suspicious.length === 0) await settle()
-    expect(told.suspicious).toMatchObject([theft])
+    while (observed.suspicious.length === 0) await settle()
+    expect(observed.suspicious).toMatchObject([theft])
     void tokens.close()
     await clock.advance(60_000)
     await renewal
@@ -147,12 +147,12 @@ describe('given a custom source that states its credentials', () => {
   it('F306: when it states none at the rejection, then a change is unknown', async () => {
     secrets.splice(0, 1, 'first')
     const source = new OwnSource({ pairs: true })
-    const { tokens, told } = manage(source)
+    const { tokens, observed } = manage(source)
     await tokens.getAccessToken()
     secrets.splice(0, 1, 'second')
     source.script.push(failing(401))
     await tokens.renew()
     await settle()
-    expect(told.suspicious).toMatchObject([theft])
+    expect(observed.suspicious).toMatchObject([theft])
   })
 })

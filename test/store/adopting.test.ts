@@ -77,7 +77,7 @@ describe('given adopted tokens and a shared store', () => {
     expect(here.tokens.peekAccessToken()).toBe('access-1')
     expect(here.source.calls.map(({ refreshToken }) => refreshToken)).toEqual(['theirs'])
     await settle()
-    expect(here.told.storeUnavailable).toHaveLength(1)
+    expect(here.observed.storeUnavailable).toHaveLength(1)
     breakDown(false)
     await here.tokens.renew()
     expect(here.source.calls.map(({ refreshToken }) => refreshToken)).toEqual(['theirs', 'refresh-1'])
@@ -150,7 +150,7 @@ describe('given adopted tokens and a shared store', () => {
     expect(presentedBy(there)).toEqual(['theirs'])
     await here.tokens.renew()
     expect(presentedBy(here)).toEqual(['refresh-1'])
-    expect([...here.told.suspicious, ...there.told.suspicious]).toEqual([])
+    expect([...here.observed.suspicious, ...there.observed.suspicious]).toEqual([])
   })
 
   it("when the store's response is lost, and they are renewed without it, then the store receives the new tokens", async () => {

@@ -66,9 +66,9 @@ describe('given a custom register with an invalid result', () => {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a register may reject with anything
     ['read rejects without a reason', 'the client failed', () => ({ read: () => Promise.reject() })],
   ])('when %s, then the event says so, and no token request is made', async (_, reason, own) => {
-    const { tokens, told, source, inner } = start(own)
+    const { tokens, observed, source, inner } = start(own)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
-    expect(told.storeUnavailable).toEqual([{ message: `The shared token store is unavailable (${reason})` }])
+    expect(observed.storeUnavailable).toEqual([{ message: `The shared token store is unavailable (${reason})` }])
     expect([source.calls, inner.values.size]).toEqual([[], 0])
   })
 
@@ -82,7 +82,7 @@ describe('given a custom register with an invalid result', () => {
     const asked = outcome(tokens.getAccessToken())
     await clock.advance(3_000)
     expect(await asked).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
-    expect(second.told.storeUnavailable).toEqual([])
+    expect(second.observed.storeUnavailable).toEqual([])
   })
 })
 

@@ -38,12 +38,15 @@ describe.each(['private', 'fail'] as const)(
   'given a record of a newer release, and a store that is %s',
   (onUnavailable) => {
     it('when only a user can obtain, then no user is sent to log in, and the record is left alone (F143)', async () => {
-      const { tokens, source, clock, stands, mend, told } = await start(onUnavailable, new LoginSource({ pairs: true }))
+      const { tokens, source, clock, stands, mend, observed } = await start(
+        onUnavailable,
+        new LoginSource({ pairs: true }),
+      )
       const asked = outcome(tokens.getAccessToken({ maxWaitMs: 5_000 }))
       await clock.advance(5_000)
       expect(await asked).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', retryable: true })
       expect([stands(), source.calls, tokens.status().phase]).toEqual([true, [], 'empty'])
-      expect(told.anomaly.map(({ kind }) => kind)).toContain('stored-tokens-unusable')
+      expect(observed.anomaly.map(({ kind }) => kind)).toContain('stored-tokens-unusable')
       mend()
       await clock.advance(20_000)
       expect(await tokens.getAccessToken()).toBe('access-1')

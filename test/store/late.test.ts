@@ -28,7 +28,7 @@ describe('given steps of a register that are executed late, or twice', () => {
       sent,
       first: first!.tokens,
       second: second!.tokens,
-      told: [first!.told, second!.told],
+      told: [first!.observed, second!.observed],
     }
   }
 

@@ -47,7 +47,7 @@ function start(accounts: number, options: SharedStoreOptions = {}) {
   const fleet = Array.from({ length: accounts }, (_, n) =>
     manage(new ScriptedSource({ pairs: true }), { store, storeKey: `account ${n}` }, clock),
   )
-  return { clock, register, fleet, reports: () => fleet.flatMap(({ told }) => told.storeUnavailable) }
+  return { clock, register, fleet, reports: () => fleet.flatMap(({ observed }) => observed.storeUnavailable) }
 }
 
 describe('given a thousand accounts in one process that start at once', () => {
@@ -65,9 +65,9 @@ describe('given a thousand accounts in one process that start at once', () => {
   it('when the store does not respond, then all callers get an error after twice the limit of the first steps', async () => {
     const { clock, register, fleet, reports } = start(1_000, { onUnavailable: 'fail' })
     register.isSilent = true
-    const told = Promise.all(fleet.map(({ tokens }) => outcome(tokens.getAccessToken())))
+    const observed = Promise.all(fleet.map(({ tokens }) => outcome(tokens.getAccessToken())))
     await clock.advance(2_000)
-    for (const error of await told) expect(error).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    for (const error of await observed) expect(error).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
     expect(reports()).toHaveLength(1_000)
     expect(register.sent).toBeLessThanOrEqual(50)
   })
@@ -145,14 +145,14 @@ describe('given a process that is too busy to read its responses', () => {
   it('when forty owners of one account read their responses late, then no outage is reported, and there is one token request (F238)', async () => {
     const register = new Queue()
     const source = new ScriptedSource({ pairs: true })
-    const told: string[] = []
+    const observed: string[] = []
     const fleet = Array.from({ length: 40 }, () => {
       const tokens = createTokenManager({ source, store: sharedStore(register, { commandTimeoutMs: 50 }) })
-      tokens.on('storeUnavailable', ({ message }) => told.push(message))
+      tokens.on('storeUnavailable', ({ message }) => observed.push(message))
       return tokens
     })
     const got = await Promise.all(fleet.map((tokens) => tokens.getAccessToken()))
-    expect([told, new Set(got).size, source.kinds]).toEqual([[], 1, 'obtain'])
+    expect([observed, new Set(got).size, source.kinds]).toEqual([[], 1, 'obtain'])
     for (const tokens of fleet) await tokens.close()
     await settle()
   })

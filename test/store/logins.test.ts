@@ -103,7 +103,7 @@ describe('given an idle manager that follows its login in a store', () => {
     expect(other.tokens.peekAccessToken()).toBe('alice')
     await one.tokens.logout()
     await settle()
-    expect(other.told.loginChanged.at(-1)).toEqual({
+    expect(other.observed.loginChanged.at(-1)).toEqual({
       login: 'required',
       by: 'elsewhere',
       account: 'unknown',
@@ -116,7 +116,7 @@ describe('given an idle manager that follows its login in a store', () => {
     const { one, other } = await start()
     await one.tokens.adopt(BOB)
     await settle()
-    expect(other.told.loginChanged.at(-1)).toEqual({ login: 'present', by: 'elsewhere', account: 'other' })
+    expect(other.observed.loginChanged.at(-1)).toEqual({ login: 'present', by: 'elsewhere', account: 'other' })
     expect(other.tokens.peekAccessToken()).toBe('bob')
   })
 
@@ -143,7 +143,7 @@ describe('given an idle manager that follows its login in a store', () => {
       const replaced = other.tokens.replaceAccessToken('again')
       await clock.advance(2_000)
       expect(await outcome(replaced)).toMatch('access')
-      expect(other.told.loginChanged.at(-1)).toMatchObject({ login: 'present' })
+      expect(other.observed.loginChanged.at(-1)).toMatchObject({ login: 'present' })
     })
   })
 
@@ -174,18 +174,18 @@ describe('given a login in a store that may have lost writes', () => {
   }
 
   it('when nothing was lost, then the login continues (F198, F349)', async () => {
-    const { source, tokens, told } = await start()
+    const { source, tokens, observed } = await start()
     expect(await tokens.getAccessToken()).toBe('access-1')
-    expect([source.calls.map(({ refreshToken }) => refreshToken), told.suspicious]).toEqual([['a'], []])
+    expect([source.calls.map(({ refreshToken }) => refreshToken), observed.suspicious]).toEqual([['a'], []])
   })
 
   it('when the refresh token was used in the lost writes, then the login ends as lost, with low severity (F198, F387)', async () => {
-    const { source, tokens, told } = await start()
+    const { source, tokens, observed } = await start()
     source.script.push(failing(401))
     expect(await outcome(tokens.getAccessToken())).toMatchObject({
       code: 'ERR_LOGIN_REQUIRED',
       loginReason: 'lost',
     })
-    expect(told.suspicious).toMatchObject([{ evidence: 'own-unknown-outcome', severity: 'low' }])
+    expect(observed.suspicious).toMatchObject([{ evidence: 'own-unknown-outcome', severity: 'low' }])
   })
 })

@@ -47,7 +47,7 @@ describe('given five hundred owners of one account in one process, with one stor
     await ask()
     await clock.advance(60_000)
     await ask()
-    expect([source.kinds, fleet.flatMap(({ told }) => told.storeUnavailable)]).toEqual(['obtain refresh', []])
+    expect([source.kinds, fleet.flatMap(({ observed }) => observed.storeUnavailable)]).toEqual(['obtain refresh', []])
     // One owner replaces, to acquire and to release the lease. No other owner tries.
     expect(register.replaces).toBe(4)
   })

@@ -105,7 +105,7 @@ async function twoProcesses() {
   return { clock, service, register, first, second, renewed }
 }
 
-const evidenceOf = ({ told }: Managed) => told.suspicious.map(({ evidence }) => evidence)
+const evidenceOf = ({ observed }: Managed) => observed.suspicious.map(({ evidence }) => evidence)
 
 /** Runs four processes for fifteen minutes. @returns The evidence of all suspicions, successful requests, and obtains. */
 async function run(seed: number, onUnavailable: SharedStoreOptions['onUnavailable']) {
@@ -124,7 +124,7 @@ async function run(seed: number, onUnavailable: SharedStoreOptions['onUnavailabl
       void outcome<unknown>(tokens.getAccessToken()).then((got) => (served += Number(typeof got === 'string')))
     await clock.advance(1_000)
   }
-  const evidence = processes.flatMap(({ told }) => told.suspicious).map((event) => event.evidence)
+  const evidence = processes.flatMap(({ observed }) => observed.suspicious).map((event) => event.evidence)
   return { evidence, served, obtains: service.obtains }
 }
 

@@ -95,12 +95,12 @@ describe('given an outage of the shared store, in which every process obtains fo
   })
 
   it('when the token is still valid, then no caller waits, and the token request of its renewal is spread as well', async () => {
-    const { tokens, source, register, clock, told } = start()
+    const { tokens, source, register, clock, observed } = start()
     register.isAway = false
     await tokens.getAccessToken()
     register.isAway = true
     // No caller waits for this renewal.
-    while (told.storeUnavailable.length === 0) await clock.advance(100)
+    while (observed.storeUnavailable.length === 0) await clock.advance(100)
     expect(await tokens.getAccessToken()).toBe('access-1')
     await clock.advance(900)
     expect(source.calls).toHaveLength(1)
@@ -139,7 +139,7 @@ describe('given an outage of the shared store, in which every process obtains fo
   })
 
   it('when the only caller has left, and the store fails as the lease is released, then no renewal has failed (F328)', async () => {
-    const { tokens, source, register, told } = start({ renewal: { background: false } })
+    const { tokens, source, register, observed } = start({ renewal: { background: false } })
     register.isAway = false
     const gate = new Promise<void>((resolve) => (register.beforeAnswer = () => resolve()))
     const caller = new AbortController()
@@ -149,7 +149,7 @@ describe('given an outage of the shared store, in which every process obtains fo
     register.isReadOnly = true
     await settle()
     expect(await asked).toMatchObject({ name: 'AbortError' })
-    expect([source.calls, told.renewalFailed, tokens.status().phase]).toEqual([[], [], 'empty'])
+    expect([source.calls, observed.renewalFailed, tokens.status().phase]).toEqual([[], [], 'empty'])
   })
 
   it('when the process can only read, then it still adopts tokens that others have stored', async () => {

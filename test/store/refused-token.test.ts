@@ -49,8 +49,8 @@ describe('given a refresh token that is rejected', () => {
     ['a user must log in', new LoginSource({ pairs: true }), {}],
     ['the credentials follow later', new ScriptedSource({ pairs: true }), { retry: { maxAttempts: 1 } }],
   ])('when %s, then the store is updated in one step (F304)', async (_, source, options) => {
-    const { steps, told, source: asked } = await refusing(source, options)
+    const { steps, observed, source: asked } = await refusing(source, options)
     expect(steps).toEqual(['read', 'replace', 'refused', 'replace', 'suspicious'])
-    expect([asked.calls.length, told.suspicious.length]).toEqual([1, 1])
+    expect([asked.calls.length, observed.suspicious.length]).toEqual([1, 1])
   })
 })

@@ -61,9 +61,9 @@ function startWith(storeOf: StoreOf, settings: Partial<TokenSource> = {}) {
       clock,
     )
   const ended = async <Value>(promise: Promise<Value>, ms = 2_000) => {
-    const told = outcome(promise)
+    const observed = outcome(promise)
     await clock.advance(ms)
-    return told
+    return observed
   }
   return { clock, register, service, owner, ended }
 }
@@ -101,19 +101,20 @@ describe.each([
       await clock.advance(10_000)
       expect(await Promise.all(served)).toEqual(Array(5).fill('alice-access-1'))
       expect([service.presented, service.ended.size]).toEqual([['alice-0'], 0])
-      for (const { told } of owners) expect(told.loginChanged.filter(({ login }) => login === 'required')).toEqual([])
+      for (const { observed } of owners)
+        expect(observed.loginChanged.filter(({ login }) => login === 'required')).toEqual([])
     })
 
     it('when ten requests of one manager adopt it at once, then it is one login, and it is reported once (F348)', async () => {
       const { clock, service, owner } = start()
-      const { tokens, told } = owner()
+      const { tokens, observed } = owner()
       const served = Array.from({ length: 10 }, () => {
         void outcome(tokens.adopt(ALICE))
         return outcome(tokens.getAccessToken())
       })
       await clock.advance(5_000)
       expect(await Promise.all(served)).toEqual(Array(10).fill('alice-access-1'))
-      expect([service.presented, told.loginChanged.length]).toEqual([['alice-0'], 1])
+      expect([service.presented, observed.loginChanged.length]).toEqual([['alice-0'], 1])
       void outcome(tokens.adopt(ALICE))
       expect(tokens.peekAccessToken()).toBe('alice-access-1')
     })
@@ -134,7 +135,7 @@ describe.each([
         expect([...register.values]).toEqual(stands)
         await clock.advance(LIFETIME_MS)
         expect(await ended(a.tokens.getAccessToken())).toBe(`alice-access-${times + 1}`)
-        expect([a.told.loginChanged.length, service.ended.size, service.revoked]).toEqual([1, 0, []])
+        expect([a.observed.loginChanged.length, service.ended.size, service.revoked]).toEqual([1, 0, []])
       },
     )
   })
@@ -177,10 +178,13 @@ describe.each([
       await ended(a.tokens.adopt({ ...ALICE, accessToken: 'one', accessLifetimeMs: 30_000 }))
       await ended(b.tokens.adopt({ ...ALICE, accessToken: 'two', accessLifetimeMs: LIFETIME_MS }))
       await ended(a.tokens.renew(), 5_000)
-      expect([await ended(owner().tokens.getAccessToken()), a.told.loginChanged.length]).toEqual(['alice-access-1', 1])
+      expect([await ended(owner().tokens.getAccessToken()), a.observed.loginChanged.length]).toEqual([
+        'alice-access-1',
+        1,
+      ])
       await ended(a.tokens.adopt({ ...ALICE, accessToken: 'three', accessLifetimeMs: 90_000 }))
       expect(await ended(owner().tokens.getAccessToken())).toBe('three')
-      expect(a.told.loginChanged.length).toBe(1)
+      expect(a.observed.loginChanged.length).toBe(1)
     })
   })
 })

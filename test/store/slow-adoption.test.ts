@@ -123,7 +123,7 @@ describe.each(['private', 'fail'] as const)(
         await clock.advance(60_000)
         expect(await ended(here.tokens.getAccessToken())).toBe('access-1')
         expect(presentedBy(here)).toEqual(['theirs'])
-        expect(here.told.loginChanged).toEqual([BEGAN_HERE])
+        expect(here.observed.loginChanged).toEqual([BEGAN_HERE])
       },
     )
 
@@ -134,7 +134,7 @@ describe.each(['private', 'fail'] as const)(
       const { register, here, there, ended } = start({ onUnavailable })
       register.meet(step, late(ms))
       expect(await ended(here.tokens.adopt(GRANT))).toBeUndefined()
-      expect(here.told.storeUnavailable).toEqual([])
+      expect(here.observed.storeUnavailable).toEqual([])
       expect(await ended(there.tokens.getAccessToken())).toBe('adopted')
       register.meet(step, late(ms))
       expect(await ended(here.tokens.reset())).toBeUndefined()
@@ -149,7 +149,7 @@ describe.each(['private', 'fail'] as const)(
       await clock.advance(60_000)
       expect(await ended(here.tokens.getAccessToken())).toBe('access-1')
       expect(presentedBy(here)).toEqual(['refresh-1'])
-      expect(here.told.loginChanged).toEqual([BEGAN_HERE])
+      expect(here.observed.loginChanged).toEqual([BEGAN_HERE])
     })
 
     it('when another process has renewed it since, and the manager checks, then it reports no other login (F273)', async () => {
@@ -162,7 +162,7 @@ describe.each(['private', 'fail'] as const)(
       await clock.advance(1_000)
       stop()
       expect(here.tokens.peekAccessToken()).toBe('access-1')
-      expect(here.told.loginChanged).toEqual([BEGAN_HERE])
+      expect(here.observed.loginChanged).toEqual([BEGAN_HERE])
     })
 
     it('when another user logs in at the same instant, and that login is stored and renewed, then it is reported as that of another user', async () => {
@@ -174,7 +174,10 @@ describe.each(['private', 'fail'] as const)(
       expect(await ended(there.tokens.getAccessToken())).toBe('access-1')
       expect(presentedBy(there)).toEqual(['of bob'])
       expect(await ended(here.tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
-      expect(here.told.loginChanged).toEqual([BEGAN_HERE, { login: 'present', by: 'elsewhere', account: 'unknown' }])
+      expect(here.observed.loginChanged).toEqual([
+        BEGAN_HERE,
+        { login: 'present', by: 'elsewhere', account: 'unknown' },
+      ])
     })
   },
 )
@@ -260,7 +263,7 @@ describe('given two logins that the store did not receive, and a third process',
       }
       expect([here, there, third].map(({ tokens }) => tokens.peekAccessToken())).toEqual(['bob', 'bob', 'bob'])
       expect(presentedBy(third)).toEqual(deed === 'renews the login before' ? ['theirs'] : [])
-      expect(there.told.loginChanged).toEqual([BEGAN_HERE])
+      expect(there.observed.loginChanged).toEqual([BEGAN_HERE])
     },
   )
 
@@ -299,7 +302,7 @@ describe('given a login that is in no record', () => {
     await clock.advance(2_000)
     expect(here.tokens.peekAccessToken()).toBe('bob')
     expect(await ended(third.tokens.getAccessToken())).toBe('bob')
-    expect(here.told.loginChanged).toEqual([BEGAN_HERE])
+    expect(here.observed.loginChanged).toEqual([BEGAN_HERE])
   })
 
   it('when its write was executed, and a process that has it logs out, then it has ended for its own process, too (F361)', async () => {
@@ -328,6 +331,6 @@ describe('given a login whose store response is lost', () => {
     await clock.advance(60_000)
     await ended(there.tokens.getAccessToken())
     expect([...presentedBy(here), ...presentedBy(there)]).toEqual(['theirs', 'refresh-1', 'refresh-2'])
-    expect(here.told.loginChanged).toEqual([BEGAN_HERE])
+    expect(here.observed.loginChanged).toEqual([BEGAN_HERE])
   })
 })

@@ -36,11 +36,11 @@ describe('given an unreadable record of a login (F298)', () => {
 
   it('when a caller needs a token, then the record stays, and no user is sent to log in', async () => {
     const { clock, owner, stored } = await damaged()
-    const { tokens, source, told } = owner()
+    const { tokens, source, observed } = owner()
     const asked = outcome(tokens.getAccessToken({ maxWaitMs: 5_000 }))
     await clock.advance(5_000)
     expect(await asked).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', retryable: true })
-    expect([stored(), source.calls, told.anomaly.map(({ kind }) => kind)]).toEqual([
+    expect([stored(), source.calls, observed.anomaly.map(({ kind }) => kind)]).toEqual([
       'garbage',
       [],
       expect.arrayContaining(['stored-tokens-unusable']),

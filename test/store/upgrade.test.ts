@@ -78,7 +78,7 @@ async function fleet(earlier: number, later: number, source: ScriptedSource) {
     }
     for (const answer of await Promise.all(asked)) if (typeof answer !== 'string') refused += 1
   }
-  const told = owners.flatMap(({ told: heard }) => [
+  const told = owners.flatMap(({ observed: heard }) => [
     ...heard.suspicious,
     ...heard.loginChanged.filter(({ login }) => login === 'required'),
     ...heard.anomaly.filter(({ kind }) => kind === 'stored-tokens-unusable'),

@@ -99,14 +99,14 @@ export function held(answer: Answer): { answer: Answer; open: () => void } {
   return { open: () => open(), answer: (call) => gate.then(() => answer(call)) }
 }
 
-type Told = { [Name in keyof LoginEvents]: LoginEvents[Name][] }
+type ObservedEvents = { [Name in keyof LoginEvents]: LoginEvents[Name][] }
 
 export interface Managed {
   readonly clock: ManualClock
   readonly source: ScriptedSource
   readonly tokens: LoginManager
   /** All events of the manager, by name. */
-  readonly told: Told
+  readonly observed: ObservedEvents
 }
 
 /** A manager with a scripted source in virtual time. Jitter and backoff use the lowest draw. @param unheard Without listeners. */
@@ -117,7 +117,7 @@ export function manage(
   { unheard = false } = {},
 ): Managed {
   const tokens = createTokenManager({ source, clock, random: () => 0, ...options }) as LoginManager
-  return { clock, source, tokens, told: listen(tokens, unheard ? [] : NAMES) }
+  return { clock, source, tokens, observed: listen(tokens, unheard ? [] : NAMES) }
 }
 
 const NAMES = [
@@ -132,10 +132,10 @@ const NAMES = [
 ] as const
 
 /** @param tokens Every manager has the methods of a login, but only some types declare them. */
-export function listen(tokens: TokenManager, names: readonly (keyof LoginEvents)[] = NAMES): Told {
-  const told = Object.fromEntries(NAMES.map((name) => [name, []])) as unknown as Told
-  for (const name of names) (tokens as LoginManager).on(name, (event) => told[name].push(event as never))
-  return told
+export function listen(tokens: TokenManager, names: readonly (keyof LoginEvents)[] = NAMES): ObservedEvents {
+  const observed = Object.fromEntries(NAMES.map((name) => [name, []])) as unknown as ObservedEvents
+  for (const name of names) (tokens as LoginManager).on(name, (event) => observed[name].push(event as never))
+  return observed
 }
 
 /** @returns How a promise ended. A rejection does not fail the test. */
