@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { startRedis } from '../../scripts/lib/redis-server.mjs'
 import { type BuiltPackage, buildPackage } from '../support/built-package.ts'
 import { nodeWithSqlite } from '../support/node-sqlite.ts'
+import { describePostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { describeRedis } from '../support/redis-server.ts'
 
 let built: BuiltPackage
@@ -69,6 +70,38 @@ describeRedis('given a module that exports a store on Redis', () => {
   it('when the connection is gone, then the problem says so, and the program ends', async () => {
     const { code, printed } = await doctor('--store', redisModule(server.url, 'client.destroy()'))
     expect([code, printed]).toEqual([3, expect.stringMatching(/PROBLEM \(store\) ERR_STORE_UNAVAILABLE/)])
+  })
+})
+
+describePostgres('given a module that exports a store on PostgreSQL', () => {
+  let server: PostgresServer
+  beforeAll(async () => void (server = await startPostgres()))
+  afterAll(() => server.stop())
+
+  const postgresModule = (prepare: string) =>
+    moduleFile(
+      'postgres.mjs',
+      `import { Pool } from 'pg'
+       import { createTableStatement, postgresStore } from 'axios-evergreen/postgres'
+       const pool = new Pool({ connectionString: ${JSON.stringify(server.url)} })
+       ${prepare}
+       export const store = postgresStore({ pool, commandTimeoutMs: 5_000 })`,
+    )
+
+  it('when the table is missing, then the problem names the statement that creates it', async () => {
+    const { code, printed } = await doctor('--store', postgresModule(''))
+    expect({ code, printed }).toEqual({
+      code: 3,
+      printed: expect.stringMatching(/PROBLEM \(store\) ERR_STORE_UNAVAILABLE\n.*createTable/m),
+    })
+  })
+
+  it('when the doctor checks it, then it reports the time of a step, and that other processes find what it stored', async () => {
+    const { code, printed } = await doctor('--store', postgresModule('await pool.query(createTableStatement())'))
+    expect([code, printed]).toEqual([
+      0,
+      expect.stringMatching(/^store +postgres: reads and writes in [\d.]+ ms each; a second manager found the token$/m),
+    ])
   })
 })
 
