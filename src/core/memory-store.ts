@@ -162,7 +162,7 @@ class SharedMemory extends MemoryRecord {
       return Promise.resolve(this.#recognized(tokens, isCurrent))
     if (this.#isSuperseded(login)) return Promise.resolve(this.#recognized(tokens, false))
     const stored = super.adopt(seenVersion, tokens)
-    this.#adoptedAt = login?.at ?? this.#adoptedAt
+    if (login) this.#adoptedAt = login.at
     this.#end()
     this.#note(tokens.refreshToken)
     return stored
@@ -182,7 +182,7 @@ class SharedMemory extends MemoryRecord {
 
   /** Whether another login began after this call. */
   #isSuperseded(call: ActCall | undefined): boolean {
-    return call !== undefined && this.#adoptedAt > call.at
+    return this.#adoptedAt > (call?.at ?? Infinity)
   }
 
   #recognized(tokens: NewTokens, isCurrent: boolean): AdoptedTokens {

@@ -1,28 +1,17 @@
 import type { Account } from './account.ts'
 
-interface Known {
-  /** Weak: a manager that was garbage-collected does not count. */
-  readonly account: WeakRef<Account>
-  readonly hasStore: boolean
-}
+/** Weak: a manager that was garbage-collected does not count. */
+type Known = WeakRef<Account>
 
-/** The managers of this process, by source ID. */
-export const known = /* @__PURE__ */ new Map<string, readonly Known[]>()
-const reported = /* @__PURE__ */ new Set<string>()
+/** The managers of this process, by source ID. Null: a second one was reported. */
+export const known = /* @__PURE__ */ new Map<string, readonly Known[] | null>()
 
-function isOpen({ account }: Known): boolean {
+function isOpen(account: Known): boolean {
   return account.deref()?.isClosed === false
 }
 
-/** At this number of accounts, those without an open manager are removed. */
+/** Above this number of accounts, those without an open manager are removed. It doubles, so a new manager costs two checks on average. */
 let limit = 64
-
-/** A process may open and close managers of a million accounts. Waits until the number has doubled, so that each new manager costs two checks on average. */
-function forgetClosed(): void {
-  if (known.size < limit) return
-  for (const [id, managers] of known) if (!managers.some(isOpen)) known.delete(id)
-  limit = Math.max(64, 2 * known.size)
-}
 
 /**
  * Reports a second manager of the same account that shares no store with the first. The two make twice as many token requests, and a service may
@@ -30,22 +19,27 @@ function forgetClosed(): void {
  * reported, because the stores may use the same server. Only sources of service accounts include this check.
  */
 export function reportSecondManager(account: Account): void {
-  const { source, store, events } = account.settings
-  const { id } = source
+  const {
+    source: { id },
+    store,
+    events,
+  } = account.settings
   // Some runtimes, such as older workerd, lack WeakRef.
-  if (id === '' || reported.has(id) || typeof WeakRef === 'undefined') return
-  forgetClosed()
+  if (id === '' || known.get(id) === null || typeof WeakRef === 'undefined') return
+  if (known.size > limit) {
+    for (const [other, managers] of known) if (managers?.some(isOpen) === false) known.delete(other)
+    limit = 64 + 2 * known.size
+  }
   const others = (known.get(id) ?? []).filter(isOpen)
-  known.set(id, [...others, { account: new WeakRef(account), hasStore: store !== undefined }])
+  known.set(id, [...others, new WeakRef(account)])
   if (others.length === 0) return
   // Deferred, so that listeners added after construction receive it, and an old manager that is closed in this turn does not count.
   void Promise.resolve().then(() => {
-    const isSecond = others.some((other) => isOpen(other) && !(store && other.hasStore))
-    if (!isSecond || account.isClosed || reported.has(id)) return
-    reported.add(id)
+    const isSecond = others.some((other) => isOpen(other) && !(store && other.deref()?.settings.store))
+    if (!isSecond || account.isClosed || known.get(id) === null) return
+    known.set(id, null)
     events.anomaly('second-manager', MESSAGE)
   })
 }
 
-const MESSAGE =
-  'This process has another manager of this account without a common store: use one manager, or give both the same store'
+const MESSAGE = 'Two managers of this account share no store: use one manager, or give both the same store'
