@@ -58,9 +58,7 @@ export async function liveThroughLoss(place: LosingPlace, clock: ManualClock, tr
     const lifetimeMs = n % 2 ? 300_000 : 60_000
     const service = new StrictService(lifetimeMs)
     const options = { storeKey: `user ${n}`, renewal: { keepWarm: 'never', jitter: 0 } } as const
-    const process = () =>
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- a source of its own that has what the test reads
-      manage(service.source() as ScriptedSource, { ...options, store: place.store() }, clock).tokens
+    const process = () => manage(service.source() as ScriptedSource, { ...options, store: place.store() }, clock).tokens
     const first = process()
     return { lifetimeMs, service, first, processes: [first, process(), process()].map((tokens) => new Process(tokens)) }
   })
