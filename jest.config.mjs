@@ -93,7 +93,7 @@ export const slowTests = [...processes, ...large, ...servers, ...guests].map(pat
 
 /** In both: `npm test` makes a few draws, `npm run test:slow` makes more and other ones (`share` in test/support/part.ts). */
 export const sharedTests = [
-  ...['answers', 'as-called', 'calls', 'doors', 'logins', 'manager', 'origins', 'parsers'].map(
+  ...['responses', 'as-called', 'calls', 'doors', 'logins', 'manager', 'origins', 'parsers'].map(
     (name) => `properties/${name}`,
   ),
   ...['logins', 'second-origin', 'storm'].map((name) => `figures/${name}`),

@@ -3,7 +3,7 @@ import { Console } from 'node:console'
 import { PassThrough } from 'node:stream'
 import { logEvents, TokenError } from '../../src/index.ts'
 import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { telling } from '../support/telling.ts'
+import { notifying } from '../support/notifying.ts'
 import { settle } from '../support/watched-clock.ts'
 
 const levels = () => {
@@ -71,9 +71,9 @@ describe('given a log of the events', () => {
     ['storeUnavailable', { message: 'no answer' }, 'warn axios-evergreen: storeUnavailable: no answer'],
   ] as const)('when %s is emitted as %j, then it is one line', (name, event, line) => {
     const { lines, log } = levels()
-    const { tokens, tell } = telling()
+    const { tokens, notify } = notifying()
     logEvents(tokens, log)
-    tell(name, event as never)
+    notify(name, event as never)
     expect(lines).toEqual([line])
   })
 

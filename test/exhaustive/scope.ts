@@ -54,7 +54,7 @@ export interface Scope {
   readonly replacesSurvive?: boolean
   /** How often time may pass while the service works. */
   readonly slow?: number
-  /** Without the reduction (`vain-attempt.ts`). */
+  /** Without the reduction (`futile-attempt.ts`). */
   readonly isPlain?: boolean
   /** What happens first in every run. */
   readonly begins?: readonly string[]

@@ -5,7 +5,7 @@ import { reach } from './reached.ts'
 import { Register, type Replace } from './register.ts'
 import { type Fault, FAULTS, OF_THE_REGISTER, type Scope } from './scope.ts'
 import { cut, failed, loginRequired, odd, throttled, TokenService } from './token-service.ts'
-import { VainAttempts } from './vain-attempt.ts'
+import { VainAttempts } from './futile-attempt.ts'
 import { Watch } from './watch.ts'
 import { person } from '../../src/login/index.ts'
 

@@ -3,7 +3,7 @@ import { type RedisServer, startRedis } from '../../scripts/lib/redis-server.mjs
 import { startTokenService } from '../../src/testing/index.ts'
 import { describeRedis } from '../support/redis-server.ts'
 import { type Child, run, withChildren } from './support/child.ts'
-import { type HeldAnswers, holdAnswer } from './support/held-answers.ts'
+import { type HeldAnswers, holdAnswer } from './support/held-responses.ts'
 
 withChildren()
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { type SimulatedService, startTokenService } from '../../src/testing/index.ts'
 import { run, withChildren } from '../faults/support/child.ts'
-import { holdAnswer } from '../faults/support/held-answers.ts'
+import { holdAnswer } from '../faults/support/held-responses.ts'
 
 withChildren()
 

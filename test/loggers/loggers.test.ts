@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { Console } from 'node:console'
 import { PassThrough } from 'node:stream'
 import { type EventLog, logEvents, TokenError } from '../../src/index.ts'
-import { telling } from '../support/telling.ts'
+import { notifying } from '../support/notifying.ts'
 
 /** Without the types of these packages, because `npm run typecheck` does not install them. */
 const load = createRequire(import.meta.url) as unknown as (name: string) => never
@@ -14,10 +14,10 @@ const FIELDS = { ...NAMED, fields: true }
 
 /** What a logger has written after a failed renewal of `bakery`. @param told Members that the logger adds. */
 function writtenBy(log: EventLog, options: object): void {
-  const { tokens, tell } = telling()
+  const { tokens, notify } = notifying()
   logEvents(tokens, log, options)
   const error = new TokenError('ERR_THROTTLED', 'responded with 429', { status: 429 })
-  tell('renewalFailed', { error, nextAttemptAt: Date.UTC(2026, 0, 1) })
+  notify('renewalFailed', { error, nextAttemptAt: Date.UTC(2026, 0, 1) })
 }
 
 const LINE =
@@ -83,7 +83,7 @@ describe('F308: given common loggers', () => {
       NAMED,
     )
     expect(printed.join('')).toMatch(/WARN.*Tokens.*axios-evergreen \(bakery\): renewalFailed/)
-    expect(() => logEvents(telling().tokens, logger)).toThrow(
+    expect(() => logEvents(notifying().tokens, logger)).toThrow(
       'log.info must be a function, got undefined: pass console, or an object whose info, warn and error call the methods of your logger',
     )
   })
