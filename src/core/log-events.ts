@@ -16,7 +16,8 @@ export interface EventLog {
 
 /**
  * Logs one readable line for each event of a manager: `info` for normal operation, `warn` for what needs attention,
- * `error` for a refresh token that may have been stolen. No line contains a token or a credential.
+ * `error` for a refresh token that may have been stolen. Tokens and logins that the manager only finds in its store cause no line. No line contains a
+ * token or a credential.
  *
  * @example
  * ```ts
@@ -78,10 +79,14 @@ function fieldsOf(event: string, name: string | undefined, given: object): Reado
 type Line = [level: keyof EventLog, text: string] | undefined
 
 const LINES: { readonly [Name in keyof LoginEvents]: (event: LoginEvents[Name]) => Line } = {
-  renewed: ({ by, because, attempts, durationMs, accessExpiresAt }) => [
-    'info',
-    `renewed: ${by} (${because}), ${attempts} ${attempts === 1 ? 'call' : 'calls'}, ${seconds(durationMs)}; the access token expires at ${instant(accessExpiresAt)}`,
-  ],
+  renewed: ({ by, because, attempts, durationMs, accessExpiresAt }) =>
+    // Another owner of the store renewed, and logs it. Only `adopt()` adopts with the cause `forced`.
+    by === 'adopted' && because !== 'forced'
+      ? undefined
+      : [
+          'info',
+          `renewed: ${by} (${because}), ${attempts} ${attempts === 1 ? 'call' : 'calls'}, ${seconds(durationMs)}; the access token expires at ${instant(accessExpiresAt)}`,
+        ],
   retry: ({ attempt, delayMs, error: { code, message } }) => [
     'warn',
     `retry: token request ${attempt} failed, the next one follows in ${seconds(delayMs)}; ${code}: ${message}`,

@@ -77,6 +77,18 @@ describe('given a log of the events', () => {
     expect(lines).toEqual([line])
   })
 
+  it.each([
+    ['renewed', { by: 'adopted', because: 'due', attempts: 0, durationMs: 5, accessExpiresAt: 0 }],
+    ['renewed', { by: 'adopted', because: 'refused', attempts: 1, durationMs: 5, accessExpiresAt: 0 }],
+    ['loginChanged', { login: 'present', by: 'store', account: 'unknown' }],
+  ] as const)('F386: when %s reports what was found in the store (%j), then there is no line', (name, event) => {
+    const { lines, log } = levels()
+    const { tokens, notify } = notifying()
+    logEvents(tokens, log)
+    notify(name as never, event as never)
+    expect(lines).toEqual([])
+  })
+
   it('when a manager runs, then a console has a line for each event until logging ends, and no token', async () => {
     const { source, tokens } = manage(new ScriptedSource({ pairs: true }))
     const printed = new PassThrough()
