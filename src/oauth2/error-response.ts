@@ -76,7 +76,7 @@ function errorResponseFor(
   const byServer: Failure = isPage ? { ...meant, refreshToken: 'kept' } : meant
   const failure = !isCustom && isFromIntermediary(response) ? failureAtIntermediary(exchange) : byServer
   const other = meaning === undefined && failure.outcome === 'rejected' ? otherProtocol(document) : undefined
-  const specific = other ?? (code && ADVICE[applied ?? ''])
+  const specific = other ?? (code && ADVICE.get(applied))
   const advice =
     specific ??
     generalAdvice(failure, { ...response, status }, option) ??
@@ -95,17 +95,20 @@ function adviceOn({ refreshToken, loginReason }: Failure): string | undefined {
 
 const UNKNOWN_CODE = 'the server rejects the refresh token with an unknown error code'
 
-const ADVICE: Partial<Record<string, string>> = {
-  // RFC 9449, sections 5 and 8
-  use_dpop_nonce: 'the server rejected the nonce that it had sent, or requires a proof: set dpop',
-  invalid_dpop_proof: 'the server rejected the proof; check its algorithms, and the clock of this machine',
-  invalid_client:
-    'check clientId, clientSecret and clientAuthentication; some servers accept only post, or do not allow this grant to this client',
-  unauthorized_client: 'the server does not allow this grant to this client',
-  unsupported_grant_type: 'the server does not support this grant; check tokenEndpoint',
-  unsupported_token_type: 'the server does not revoke tokens of this type',
-  invalid_scope: 'check scope',
-  invalid_target: 'check audience and resource in parameters, and scope',
-  invalid_request: 'check parameters and clientAuthentication',
-  access_denied: 'check the client, scope, and audience in parameters',
-}
+/** A map, because a record inherits members from a polluted `Object.prototype` (F365). */
+const ADVICE: ReadonlyMap<string | undefined, string> = /* @__PURE__ */ new Map(
+  /* @__PURE__ */ Object.entries({
+    // RFC 9449, sections 5 and 8
+    use_dpop_nonce: 'the server rejected the nonce that it had sent, or requires a proof: set dpop',
+    invalid_dpop_proof: 'the server rejected the proof; check its algorithms, and the clock of this machine',
+    invalid_client:
+      'check clientId, clientSecret and clientAuthentication; some servers accept only post, or do not allow this grant to this client',
+    unauthorized_client: 'the server does not allow this grant to this client',
+    unsupported_grant_type: 'the server does not support this grant; check tokenEndpoint',
+    unsupported_token_type: 'the server does not revoke tokens of this type',
+    invalid_scope: 'check scope',
+    invalid_target: 'check audience and resource in parameters, and scope',
+    invalid_request: 'check parameters and clientAuthentication',
+    access_denied: 'check the client, scope, and audience in parameters',
+  }),
+)

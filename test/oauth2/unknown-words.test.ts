@@ -203,3 +203,15 @@ describe('given the option errors', () => {
 function fail(secret: string): never {
   throw new Error(secret)
 }
+
+it('given a polluted Object.prototype, when an error response has a code of the same name, then the message does not show it (F365)', async () => {
+  const pollution = Object.prototype as { invalid_grant?: string }
+  const source = sourceBehind(answering('{"error":"invalid_grant"}', 400))
+  pollution.invalid_grant = 'secret-word'
+  try {
+    const failure: unknown = await outcome(createTokenManager({ source, clock: manualClock() }).getAccessToken())
+    expect((failure as Error).message).toMatch(/responded with 400: invalid_grant: (?!secret-word)/)
+  } finally {
+    delete pollution.invalid_grant
+  }
+})
