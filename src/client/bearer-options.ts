@@ -106,7 +106,7 @@ function proofKey(name: string, given: unknown): GivenKey | undefined {
 }
 
 /** Some adapters of axios return the status as text. */
-export const isUnauthorized = ({ status }: { readonly status: unknown }) => Number(status) === 401
+export const isUnauthorized = ({ status }: { readonly status: unknown }) => status === 401 || status === '401'
 
 /** @returns The value of the header. It is built once per token. */
 function textWith(scheme: string): (token: string) => string {

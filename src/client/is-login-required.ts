@@ -1,5 +1,6 @@
 import { member } from '../core/thrown.ts'
 import type { TokenManager } from '../core/token-manager.ts'
+import { isUnauthorized } from './bearer-options.ts'
 import { tokenErrorIn } from './token-error-in.ts'
 
 /**
@@ -25,9 +26,6 @@ import { tokenErrorIn } from './token-error-in.ts'
 export function isLoginRequired(error: unknown, tokens?: Pick<TokenManager, 'status'>): boolean {
   const found = tokenErrorIn(error)
   if (found) return found.code === 'ERR_LOGIN_REQUIRED'
-  const is401 = [error, member(error, 'response')].some((one) => STATUSES.includes(member(one, 'status')))
+  const is401 = [error, member(error, 'response')].some((one) => isUnauthorized({ status: member(one, 'status') }))
   return is401 && member(tokens?.status(), 'login') === 'required'
 }
-
-/** Some adapters of axios return text. */
-const STATUSES: readonly unknown[] = [401, '401']
