@@ -137,14 +137,14 @@ export default [
   },
   // The program `axios-evergreen` uses the built package, as its users do.
   {
-    input: { doctor: 'src/doctor/main.ts' },
+    input: { doctor: 'tools/doctor/main.ts' },
     platform: 'node',
     external,
     plugins: [
       {
         name: 'built',
         resolveId(id) {
-          const found = /^\.\.\/(?:(oauth2|sqlite)\/)?index\.ts$/.exec(id)
+          const found = /^\.\.\/\.\.\/src\/(?:(oauth2|sqlite)\/)?index\.ts$/.exec(id)
           return found && { id: `./${found[1] ?? 'index'}.js`, external: true }
         },
       },

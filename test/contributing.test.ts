@@ -20,10 +20,10 @@ describe('given CONTRIBUTING.md', () => {
 
   it('when a newcomer reads it, then it is short, and each file that it names exists', () => {
     expect(text.match(/\S*[\p{L}\p{N}]\S*/gu)!.length).toBeLessThanOrEqual(800)
-    const named = Array.from(text.matchAll(/`((?:src|test|scripts|bench|docs)\/[\w./-]+)`/g), ([, path]) => path!)
+    const named = Array.from(text.matchAll(/`((?:src|tools|test|scripts|bench|docs)\/[\w./-]+)`/g), ([, path]) => path!)
     expect(named.length).toBeGreaterThan(20)
     const all = new Set(
-      ['src', 'test', 'scripts', 'bench', 'docs'].flatMap((folder) => [
+      ['src', 'tools', 'test', 'scripts', 'bench', 'docs'].flatMap((folder) => [
         folder,
         ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) =>
           join(folder, path).replaceAll('\\', '/'),

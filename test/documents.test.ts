@@ -7,7 +7,7 @@ import { isBuiltin } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import ts from 'typescript'
-import { type SimulatedService, startTokenService } from '../src/testing/index.ts'
+import { type SimulatedService, startTokenService } from '../tools/testing/index.ts'
 import { type BuiltPackage, buildPackage } from './support/built-package.ts'
 import {
   type CodeBlock,

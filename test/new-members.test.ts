@@ -12,7 +12,7 @@ interface NewMember {
   readonly places: readonly string[]
 }
 
-const CODES = ['src/core/errors.ts', 'src/core/failure-of-other.ts', 'src/doctor/report.ts']
+const CODES = ['src/core/errors.ts', 'src/core/failure-of-other.ts', 'tools/doctor/report.ts']
 
 function newMember(file: string, behind: string, written: string, places: readonly string[]): NewMember {
   const [name = ''] = /new_\w+/.exec(written) ?? []
@@ -66,7 +66,7 @@ function complaints(sources: ReadonlyMap<string, string>): (readonly [string, st
   const { options } = ts.parseJsonConfigFileContent({ ...config, files: [] }, ts.sys, '.')
   const host = ts.createCompilerHost(options)
   host.readFile = (file) => sources.get(relative('.', file)) ?? ts.sys.readFile(file)
-  const roots = ['src/index.ts', 'src/fetch/index.ts', 'src/doctor/main.ts']
+  const roots = ['src/index.ts', 'src/fetch/index.ts', 'tools/doctor/main.ts']
   const program = ts.createProgram(roots, { ...options, skipLibCheck: true }, host)
   return [...program.getSyntacticDiagnostics(), ...program.getSemanticDiagnostics()].map(({ file, messageText }) => {
     // The compiler reports no name for a switch that lacks a case.

@@ -2,8 +2,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { OPTIONS } from '../src/doctor/doctor-options.ts'
-import { TOKEN_OPTIONS } from '../src/doctor/token-command.ts'
+import { OPTIONS } from '../tools/doctor/doctor-options.ts'
+import { TOKEN_OPTIONS } from '../tools/doctor/token-command.ts'
 import { codeBlocks, commands, documents, fences, scriptBlocks } from './support/document-code.ts'
 
 const readme = readFileSync('README.md', 'utf8')

@@ -4,27 +4,32 @@ import config from '../../eslint.config.mjs'
 import { markdownTable } from './pages.mjs'
 
 const PACKAGES = ['async-mutex', 'p-retry', 'axios', '@opentelemetry/api', 'node:*']
-const folders = readdirSync('src', { withFileTypes: true }).filter((one) => one.isDirectory())
-const rooms = folders.map(({ name }) => ({ name, files: readdirSync(`src/${name}`) }))
+const rooms = ['src', 'tools'].flatMap((house) =>
+  readdirSync(house, { withFileTypes: true })
+    .filter((one) => one.isDirectory())
+    .map(({ name }) => ({ house, name, files: readdirSync(`${house}/${name}`) })),
+)
 
 /** @returns {RegExp | undefined} What the files of a room may not import. */
-function forbidden(room) {
+function forbidden({ house, name }) {
   const { rules } =
-    config.find(({ files, rules }) => files?.join() === `src/${room}/**` && rules?.['no-restricted-imports']) ?? {}
+    config.find(({ files, rules }) => files?.join() === `${house}/${name}/**` && rules?.['no-restricted-imports']) ?? {}
   const [, options] = rules?.['no-restricted-imports'] ?? []
   return options && new RegExp(options.patterns[0].regex)
 }
 
 export function roomsTable() {
-  const rows = rooms.map(({ name }) => {
-    const no = forbidden(name)
-    if (!no) throw new Error(`eslint.config.mjs has no arrows for src/${name}`)
+  const rows = rooms.map((room) => {
+    const { house, name } = room
+    const no = forbidden(room)
+    if (!no) throw new Error(`eslint.config.mjs has no arrows for ${house}/${name}`)
+    const to = (other) => (other.house === house ? '..' : `../../${other.house}`)
     const others = rooms.filter(
-      (other) => other.name !== name && other.files.some((file) => !no.test(`../${other.name}/${file}`)),
+      (other) => other !== room && other.files.some((file) => !no.test(`${to(other)}/${other.name}/${file}`)),
     )
-    const main = no.test('../index.ts') ? [] : ['the main entry']
+    const main = no.test(`${to({ house: 'src' })}/index.ts`) ? [] : ['the main entry']
     const allowed = [...others.map((other) => other.name), ...main, ...PACKAGES.filter((one) => !no.test(one))]
-    return [`\`src/${name}\``, allowed.join(', ') || 'nothing']
+    return [`\`${house}/${name}\``, allowed.join(', ') || 'nothing']
   })
   return markdownTable([['room', 'may import, beside its own files'], ...rows])
 }

@@ -6,7 +6,7 @@ import axios, { type AxiosError, type AxiosRequestConfig, type AxiosResponse } f
 import { attachBearer, type AttachOptions } from '../../src/index.ts'
 import { consoleLogged, expectNoCanary, logged, printed } from '../support/canary.ts'
 import { part } from '../support/part.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { rejection, type Script, startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'
 import { startTokens } from './support/tokens.ts'

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import axios, { type AxiosRequestConfig } from 'axios'
 import nock from 'nock'
 import { attachBearer, type AttachOptions } from '../../src/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 import { startApi } from './support/api-server.ts'
 import { inProcess } from './support/in-process.ts'

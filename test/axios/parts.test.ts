@@ -29,7 +29,7 @@ import { errorForRequest } from '../../src/axios/request-error.ts'
 import { checkForbidsRedirects, sendWithoutRedirects } from '../../src/axios/without-redirects.ts'
 import type { WaitLimits } from '../../src/client/token-access.ts'
 import { attachBearer, type AttachOptions } from '../../src/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { inProcess } from './support/in-process.ts'
 import { startTokens } from './support/tokens.ts'
 

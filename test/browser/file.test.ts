@@ -3,7 +3,7 @@ import { copyFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Browser, chromium } from 'playwright-core'
-import { type SimulatedService, startTokenService } from '../../src/testing/index.ts'
+import { type SimulatedService, startTokenService } from '../../tools/testing/index.ts'
 import { type BuiltPackage, buildPackage } from '../support/built-package.ts'
 import { BUNDLE, describeBrowser, FLAGS, startedIn } from './support/browser.ts'
 

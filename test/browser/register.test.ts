@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { tokenRegisterChecks } from '../../src/testing/index.ts'
+import { tokenRegisterChecks } from '../../tools/testing/index.ts'
 import type { TokenRegister } from '../../src/store/index.ts'
 import { describeBrowser, FLAGS, scriptOf } from './support/browser.ts'
 import { type Site, startSite } from './support/site.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { startTokenService } from '../../src/testing/index.ts'
+import { startTokenService } from '../../tools/testing/index.ts'
 import { describeBrowser, scriptOf, stageOfSuite } from './support/browser.ts'
 
 describeBrowser('given the simulated service, and a page on another port', () => {

@@ -7,7 +7,7 @@ import * as evergreen from '../../src/index.ts'
 import type { LoginStatus } from '../../src/login/index.ts'
 import type * as Errors from '../../src/core/errors.ts'
 import { fromTokenResponse, oauth2 } from '../../src/oauth2/index.ts'
-import { startTokenService } from '../../src/testing/index.ts'
+import { startTokenService } from '../../tools/testing/index.ts'
 import { listening } from '../service/world.ts'
 import { fences } from '../support/document-code.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTokenManager, memoryStore, type TokenManagerOptions } from '../../src/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { share } from '../support/part.ts'
 import { randomFrom } from '../support/random.ts'

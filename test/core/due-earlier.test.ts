@@ -3,7 +3,7 @@ import { memoryStore, type TokenGrant } from '../../src/index.ts'
 import { person } from '../../src/login/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { type Managed, manage, ScriptedSource } from '../support/managed.ts'
-import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock } from '../../tools/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 
 const MINUTE = 60_000

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { OpenableStore, StoreReports, TokenRecord } from '../../src/core/token-store.ts'
 import { type Clock, memoryStore } from '../../src/index.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle, watchedClock } from '../support/watched-clock.ts'
 
 /** A manager whose first token request is in flight. */

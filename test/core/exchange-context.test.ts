@@ -9,7 +9,7 @@ import {
   type TokenSource,
 } from '../../src/index.ts'
 import { oauth2 } from '../../src/oauth2/index.ts'
-import { manualClock, type SimulatedService, startTokenService } from '../../src/testing/index.ts'
+import { manualClock, type SimulatedService, startTokenService } from '../../tools/testing/index.ts'
 import { settle } from '../support/watched-clock.ts'
 
 let service: SimulatedService

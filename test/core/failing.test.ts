@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { memoryStore, TokenError } from '../../src/index.ts'
 import { failing, failingWith, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
 const script = (...answers: ScriptedSource['script']) => {

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { createTokenManager, memoryStore } from '../../src/index.ts'
 import { manage, ScriptedSource } from '../support/managed.ts'
 import { tokenStoreContract } from '../support/token-store-contract.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle, watchedClock } from '../support/watched-clock.ts'
 
 tokenStoreContract('memory', memoryStore)

@@ -11,7 +11,7 @@ import {
 } from '../../src/index.ts'
 import { type LoginManager, type LoginLayer, person } from '../../src/login/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { logged } from '../support/canary.ts'
 import { listen, outcome } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'

@@ -9,7 +9,7 @@ import type { Exchange } from '../../src/core/token-source.ts'
 import type { Lease } from '../../src/core/lease.ts'
 import type { StoredTokens } from '../../src/core/stored-tokens.ts'
 import { LoginWatch } from '../../src/login/login-watch.ts'
-import { manualClock } from '../../src/testing/index.ts'
+import { manualClock } from '../../tools/testing/index.ts'
 import { POLICY, RETRY, SITUATION } from '../support/situation.ts'
 
 const failure = (outcome: ExchangeOutcome, status?: number, code: TokenErrorCode = 'ERR_TOKEN_SERVICE_UNAVAILABLE') =>

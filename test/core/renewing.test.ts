@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { dice } from '../../scripts/lib/dice.mjs'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle, watchedClock } from '../support/watched-clock.ts'
 
 describe('given tokens of 60 s', () => {

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { createTokenManager, TokenError, type TokenGrant, type TokenSource } from '../../src/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { randomFrom } from '../support/random.ts'
 
 const LIFE_MS = 8_000

@@ -9,7 +9,7 @@ import type { Lease } from '../../src/core/lease.ts'
 import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import { memoryStore, TokenError, type TokenManagerOptions } from '../../src/index.ts'
 import { failing, manage, outcome, ScriptedSource, FATES } from '../support/managed.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
 const LIVE: RejectedRefreshToken = {

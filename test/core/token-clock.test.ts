@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../src/core/clock.ts'
 import { TokenClock } from '../../src/core/token-clock.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 
 function world() {
   const clock = manualClock()

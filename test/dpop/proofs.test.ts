@@ -3,7 +3,7 @@ import { dpopKey } from '../../src/dpop/index.ts'
 import { proofsOf } from '../../src/core/proof-port.ts'
 import type { ProofResponse, Proofs } from '../../src/core/proofs.ts'
 import type { Clock } from '../../src/core/clock.ts'
-import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock } from '../../tools/testing/manual-clock.ts'
 import { externalKey, newKey } from './support/keys.ts'
 import { sha256, verified } from './support/verifier.ts'
 

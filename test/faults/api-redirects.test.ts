@@ -8,7 +8,7 @@ import { startTokens } from '../axios/support/tokens.ts'
 import { failureOf, until } from '../axios/support/turns.ts'
 import { selfSigned } from '../service/certificate.ts'
 import { ADAPTERS, listening, serve } from '../service/world.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 
 type BeforeRedirect = NonNullable<AxiosRequestConfig['beforeRedirect']>
 

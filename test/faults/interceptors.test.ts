@@ -5,7 +5,7 @@ import * as library from '../../src/index.ts'
 import { type ApiServer, rejection, rejecting, startApi } from '../axios/support/api-server.ts'
 import { mint, startTokens } from '../axios/support/tokens.ts'
 import { failureOf } from '../axios/support/turns.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 
 const ADAPTERS = ['http', 'fetch'] as const
 /** Where our interceptor is registered among those of the user. */

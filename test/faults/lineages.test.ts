@@ -14,12 +14,12 @@ import {
   type TokenSource,
   type TokenStore,
 } from '../../src/index.ts'
-import { type SimulatedService, startTokenService } from '../../src/testing/index.ts'
+import { type SimulatedService, startTokenService } from '../../tools/testing/index.ts'
 import { inProcess } from '../axios/support/in-process.ts'
 import { managerOf } from '../axios/support/tokens.ts'
 import { newPair } from '../testing/world.ts'
 import { listen, outcome } from '../support/managed.ts'
-import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock } from '../../tools/testing/manual-clock.ts'
 import { libraryUrl, run, withChildren } from './support/child.ts'
 
 withChildren()

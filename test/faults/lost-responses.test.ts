@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Reply } from '../../src/testing/token-document.ts'
+import type { Reply } from '../../tools/testing/token-document.ts'
 import { ADAPTERS, wire } from '../service/world.ts'
 import { answer, commit, FIN, proper, read, readHeaders, RST, send, type Step } from '../support/scripted-server.ts'
 import { outcome } from '../support/managed.ts'

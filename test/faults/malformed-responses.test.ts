@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
-import type { Reply } from '../../src/testing/token-document.ts'
+import type { Reply } from '../../tools/testing/token-document.ts'
 import { gate, until } from '../axios/support/turns.ts'
 import { ADAPTERS, wire } from '../service/world.ts'
 import { outcome } from '../support/managed.ts'

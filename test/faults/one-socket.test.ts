@@ -4,8 +4,8 @@ import axios, { type AxiosError } from 'axios'
 import { managerOf } from '../axios/support/tokens.ts'
 import { failureOf, until } from '../axios/support/turns.ts'
 import { attachBearer, clientCredentials } from '../../src/index.ts'
-import { startTokenService } from '../../src/testing/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { startTokenService } from '../../tools/testing/index.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
 describe('given an API and a token service that share an agent with a single socket', () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
-import { type SimulatedService, type SimulatedServiceOptions, startTokenService } from '../../src/testing/index.ts'
+import { type SimulatedService, type SimulatedServiceOptions, startTokenService } from '../../tools/testing/index.ts'
 import { type Child, run, withChildren } from './support/child.ts'
 import { holdAnswer } from './support/held-responses.ts'
 

@@ -7,7 +7,7 @@ import { ADAPTERS, wire } from '../service/world.ts'
 import { outcome } from '../support/managed.ts'
 import { FIN, proper, read, send, serveScripts, type Step } from '../support/scripted-server.ts'
 import { TokenServiceModel } from '../support/token-service-model.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 import { calls, type Network, startNetwork, startWithToken } from './support/network.ts'
 

@@ -9,7 +9,7 @@ import { attachBearer } from '../../src/index.ts'
 import { type ApiServer, rejection, rejecting, startApi } from '../axios/support/api-server.ts'
 import { startTokens } from '../axios/support/tokens.ts'
 import { failureOf } from '../axios/support/turns.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 
 const ADAPTERS = ['http', 'fetch'] as const
 

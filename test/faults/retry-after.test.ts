@@ -4,7 +4,7 @@ import { ADAPTERS, wire } from '../service/world.ts'
 import { outcome } from '../support/managed.ts'
 import { part } from '../support/part.ts'
 import { answer, commit, FIN, proper, read, send, type Step } from '../support/scripted-server.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { watchedClock } from '../support/watched-clock.ts'
 import {
   calls,

@@ -5,7 +5,7 @@ import { attachBearer, type Clock, memoryStore } from '../../src/index.ts'
 import { inProcess } from '../axios/support/in-process.ts'
 import { managerOf, mint } from '../axios/support/tokens.ts'
 import { failing, outcome, ScriptedSource } from '../support/managed.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
 /** A clock that runs on while the event loop is blocked. Timers that are due during the stall fire together after it. */

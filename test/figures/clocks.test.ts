@@ -6,7 +6,7 @@ import { managerOf } from '../axios/support/tokens.ts'
 import { TrueTime } from '../properties/true-time.ts'
 import { adapterTo } from '../support/in-process-service.ts'
 import { TokenServiceModel } from '../support/token-service-model.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
 const API = 'https://api.example.com'

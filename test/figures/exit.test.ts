@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { type SimulatedService, startTokenService } from '../../src/testing/index.ts'
+import { type SimulatedService, startTokenService } from '../../tools/testing/index.ts'
 import { run, withChildren } from '../faults/support/child.ts'
 
 withChildren()

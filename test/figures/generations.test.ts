@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { TokenGrant, TokenManager, TokenSource } from '../../src/index.ts'
 import { createTokenManager, TokenError } from '../../src/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 
 /** An account whose credentials change. Each grant names the generation in which its exchange began. */
 function account(takesMs: number) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTokenManager, TokenError } from '../../src/index.ts'
 import { type LoginSource, person } from '../../src/login/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { part, share } from '../support/part.ts'
 import { liveThrough, type Outage } from './many-logins.ts'
 

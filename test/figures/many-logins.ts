@@ -1,7 +1,7 @@
 import { createTokenManager, TokenError, type TokenGrant, type TokenSource } from '../../src/index.ts'
 import { type LoginManager, type LoginLayer, person } from '../../src/login/index.ts'
 import { dice } from '../../scripts/lib/dice.mjs'
-import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock } from '../../tools/testing/manual-clock.ts'
 
 const ACCESS_MS = 300_000
 const LOGIN = { accessToken: 'access-0', accessLifetimeMs: ACCESS_MS, refreshToken: 'refresh-0' }

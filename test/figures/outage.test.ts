@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTokenManager, TokenError, type TokenSource } from '../../src/index.ts'
 import { dice } from '../../scripts/lib/dice.mjs'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { part } from '../support/part.ts'
 
 // These tests create a hundred thousand errors, and their stacks are not read.

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import axios from 'axios'
 import { attachBearer, clientCredentials, createTokenManager, loginPassword, type TokenError } from '../../src/index.ts'
-import { type SimulatedFault, type SimulatedService, startTokenService } from '../../src/testing/index.ts'
+import { type SimulatedFault, type SimulatedService, startTokenService } from '../../tools/testing/index.ts'
 import { startApi } from '../axios/support/api-server.ts'
 import { failureOf, until } from '../axios/support/turns.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 
 const FAULTS: [string, SimulatedFault][] = [
   ['rejected credentials', { status: 400 }],

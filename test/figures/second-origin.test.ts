@@ -9,7 +9,7 @@ import {
   loginPassword,
   type TokenSource,
 } from '../../src/index.ts'
-import { startTokenService } from '../../src/testing/index.ts'
+import { startTokenService } from '../../tools/testing/index.ts'
 import { listening } from '../service/world.ts'
 import { outcome } from '../support/managed.ts'
 import { share } from '../support/part.ts'

@@ -5,7 +5,7 @@ import { inProcess } from '../axios/support/in-process.ts'
 import { startTokens } from '../axios/support/tokens.ts'
 import { outcome } from '../support/managed.ts'
 import { share } from '../support/part.ts'
-import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock } from '../../tools/testing/manual-clock.ts'
 
 const SECONDS = 30
 const CALLS = share(1_000, 100)

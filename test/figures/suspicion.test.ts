@@ -5,7 +5,7 @@ import { managerOf } from '../axios/support/tokens.ts'
 import { listen } from '../support/managed.ts'
 import { adapterTo, type Fate } from '../support/in-process-service.ts'
 import { TokenServiceModel } from '../support/token-service-model.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
 const ROUNDS = 60

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import type { AxiosError } from 'axios'
 import { startWorld } from '../support/service.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 
 it('an API that returns 401 to everything', async () => {
   const clock = manualClock()

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { listen, manage, ScriptedSource } from '../support/managed.ts'
 import { startWorld } from '../support/service.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 import { dice } from '../../scripts/lib/dice.mjs'
 

@@ -5,7 +5,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { type AccountRequest, bff } from '../../examples/bff/bff.ts'
 import { logEvents, TokenError } from '../../src/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
-import { type SimulatedService, startTokenService } from '../../src/testing/index.ts'
+import { type SimulatedService, startTokenService } from '../../tools/testing/index.ts'
 import { listening } from '../service/world.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 

@@ -5,7 +5,7 @@ import { queryClientOf } from '../../examples/pages/queries/tanstack.ts'
 import { attachBearer, createTokenManager, type TokenSource } from '../../src/index.ts'
 import { type LoginManager, session } from '../../src/login/index.ts'
 import { oauth2 } from '../../src/oauth2/index.ts'
-import { type SimulatedService, startTokenService } from '../../src/testing/index.ts'
+import { type SimulatedService, startTokenService } from '../../tools/testing/index.ts'
 
 let service: SimulatedService
 let tokens: LoginManager

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { observeEndpoint } from '../../src/mcp/announced-endpoint.ts'
 import { checkedProvider } from '../../src/mcp/auth-provider.ts'
 import { Discovery } from '../../src/mcp/discovery.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { contextIn, contextText } from '../../src/oauth2/login-context.ts'
 
 const servers: Server[] = []

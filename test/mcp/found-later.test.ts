@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { memoryStore } from '../../src/index.ts'
 import { mcpLogin } from '../../src/mcp/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { Provider } from './provider.ts'
 
 const ends: (() => unknown)[] = []

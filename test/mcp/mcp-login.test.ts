@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { type AdoptedGrant, createTokenManager, isTokenError, memoryStore, TokenError } from '../../src/index.ts'
 import { mcpLogin } from '../../src/mcp/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { AGENTS } from './agents.ts'
 import { agentAt, caught, connected, finish, loggedIn, loginAt, startWorld } from './login-world.ts'
 import { KeepingProvider, Provider } from './provider.ts'

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { memoryStore } from '../../src/index.ts'
 import { startThread } from '../oauth2/support/oidc-server.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { AGENTS } from './agents.ts'
 import { agentAt, caught, connected, finish, loggedIn, loginAt, startWorld } from './login-world.ts'
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import type { TokenEvents } from '../../src/index.ts'
 import { mcpLogin } from '../../src/mcp/index.ts'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
-import { type ManualClock, manualClock } from '../../src/testing/manual-clock.ts'
+import { type ManualClock, manualClock } from '../../tools/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { KeepingProvider } from './provider.ts'
 

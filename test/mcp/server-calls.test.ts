@@ -4,7 +4,7 @@ import { type LoginManager, person } from '../../src/login/index.ts'
 import { OnePage } from '../../src/login/one-page.ts'
 import { ServerCalls } from '../../src/mcp/server-calls.ts'
 import { sharedStore } from '../../src/store/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { failureOf } from '../axios/support/turns.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { AxiosError } from 'axios'
 import { createTokenManager, type TokenErrorCode } from '../../src/index.ts'
 import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { ADAPTERS, failureOf, serve } from '../service/world.ts'
 import { client, GRANT } from './world.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { answering, failureOf } from '../service/world.ts'
 import { client, ENDPOINT, exchanged, GRANT, sourceBehind } from './world.ts'
-import { manualClock } from '../../src/testing/index.ts'
+import { manualClock } from '../../tools/testing/index.ts'
 import type { OAuth2Options } from '../../src/oauth2/index.ts'
 
 const source = (answer: unknown, options: Partial<OAuth2Options> = {}) =>

@@ -3,7 +3,7 @@ import type { AnomalyKind } from '../../src/core/events.ts'
 import { checkedGrant } from '../support/checked-grant.ts'
 import type { TokenGrant, TokenSource } from '../../src/core/token-source.ts'
 import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { answering } from '../service/world.ts'
 
 export const ENDPOINT = 'https://login.example/oauth/token'

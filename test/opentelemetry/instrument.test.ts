@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { context, SpanStatusCode, trace } from '@opentelemetry/api'
 import { attachBearer, createTokenManager, loginPassword, type TokenManager } from '../../src/index.ts'
 import { instrument } from '../../src/opentelemetry/index.ts'
-import { startTokenService } from '../../src/testing/index.ts'
+import { startTokenService } from '../../tools/testing/index.ts'
 import axios from 'axios'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'

@@ -4,7 +4,7 @@ import { createTableStatement } from '../../src/postgres/index.ts'
 import { type PostgresClient, postgresRegister } from '../../src/postgres/postgres-register.ts'
 import { onClock } from '../support/postgres-clock.ts'
 import { describeSharedPostgres } from '../support/postgres-server.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { World } from './world.ts'
 
 const KEY = '{evergreen:0123}'

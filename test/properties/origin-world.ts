@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { jest } from '@jest/globals'
 import axios, { AxiosHeaders, type AxiosInstance, type AxiosRequestConfig } from 'axios'
 import { attachBearer, createTokenManager, type TokenManager } from '../../src/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { type Answer, type Asked, type OriginCourse, SPELLINGS, type Where } from './origin-course.ts'
 import type { Net } from './origin-nets.ts'
 

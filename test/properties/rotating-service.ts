@@ -7,7 +7,7 @@ import {
   type TokenSource,
 } from '../../src/index.ts'
 import { FATES } from '../support/managed.ts'
-import type { ManualClock } from '../../src/testing/manual-clock.ts'
+import type { ManualClock } from '../../tools/testing/manual-clock.ts'
 
 /** How the service, or the network, treats one exchange. */
 export interface Behaviour {

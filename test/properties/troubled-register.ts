@@ -1,5 +1,5 @@
 import type { TokenRegister } from '../../src/store/index.ts'
-import type { ManualClock } from '../../src/testing/manual-clock.ts'
+import type { ManualClock } from '../../tools/testing/manual-clock.ts'
 import type { WatchedRegister } from '../support/memory-register.ts'
 import type { REGISTERS } from './login-course.ts'
 

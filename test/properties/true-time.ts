@@ -1,4 +1,4 @@
-import type { ManualClock } from '../../src/testing/manual-clock.ts'
+import type { ManualClock } from '../../tools/testing/manual-clock.ts'
 
 /** The true time: that of the clock, and the time that the machine slept. */
 export class TrueTime {

@@ -1,4 +1,4 @@
-import type { ManualClock } from '../../src/testing/manual-clock.ts'
+import type { ManualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 import type { Promises } from './promises.ts'
 

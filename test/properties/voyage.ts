@@ -1,5 +1,5 @@
 import { createTokenManager, type TokenManager } from '../../src/index.ts'
-import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock } from '../../tools/testing/manual-clock.ts'
 import { CallerWatch } from './caller-watch.ts'
 import { type Act, type Command, type Course, SLOTS } from './course.ts'
 import { ExchangeWatch } from './exchange-watch.ts'

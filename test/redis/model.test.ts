@@ -11,7 +11,7 @@ import { patience, runs } from '../properties/runs.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { onClock } from '../support/redis-clock.ts'
 import { describeSharedRedis, redisOfSuite } from '../support/redis-server.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 
 const RUNS = 200
 const TTL_MS = 15_000

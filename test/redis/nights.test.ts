@@ -12,7 +12,7 @@ import { BetterSqlite } from '../support/node-sqlite.ts'
 import { onClock } from '../support/redis-clock.ts'
 import { describeRedis } from '../support/redis-server.ts'
 import { StrictService } from '../support/strict-service.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 import { World } from './world.ts'
 

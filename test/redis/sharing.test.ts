@@ -4,7 +4,7 @@ import { redisStore } from '../../src/redis/index.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { onClock } from '../support/redis-clock.ts'
 import { describeRedis } from '../support/redis-server.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 import { World } from './world.ts'
 

@@ -12,7 +12,7 @@ import { reasonOf } from '../../src/redis/reason.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { describeRedis } from '../support/redis-server.ts'
 import { startRedis } from '../../scripts/lib/redis-server.mjs'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { World } from './world.ts'
 
 const RIGHTS = 'grant the user +evalsha +eval +time +type +getrange +set +info, and the keys of the prefix'

@@ -9,7 +9,7 @@ import {
   type ClientCredentialsOptions,
 } from '../../src/service/client-credentials.ts'
 import type { ProvidedCredentials } from '../../src/service/credentials.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { client, failureOf, grantText, misuse, obtain, response, sourceAt } from './world.ts'
 
 const baseUrl = 'https://tokens.example/api'

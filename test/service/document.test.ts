@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { AxiosAdapter, InternalAxiosRequestConfig } from 'axios'
 import { clientCredentials } from '../../src/service/client-credentials.ts'
 import { loginPassword } from '../../src/service/login-password.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { failureOf, response } from './world.ts'
 
 const page = readFileSync('docs/token-service.md', 'utf8')

@@ -3,11 +3,11 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import type { AxiosAdapter } from 'axios'
 import nock from 'nock'
 import { systemClock } from '../../src/core/clock.ts'
-import { type SimulatedService, type SimulatedServiceOptions, startTokenService } from '../../src/testing/index.ts'
+import { type SimulatedService, type SimulatedServiceOptions, startTokenService } from '../../tools/testing/index.ts'
 import { createTokenManager } from '../../src/create-token-manager.ts'
 import { loginPassword } from '../../src/service/login-password.ts'
 import { logged } from '../support/canary.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import {
   account,
   answer,

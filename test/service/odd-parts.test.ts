@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTokenManager, loginPassword } from '../../src/index.ts'
-import { startTokenService } from '../../src/testing/index.ts'
+import { startTokenService } from '../../tools/testing/index.ts'
 import { serve } from './world.ts'
 
 describe('given Variant B, and a refresh whose response has another refresh token (F345)', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { AxiosAdapter } from 'axios'
 import { TokenDocument, VARIANT_B } from '../../src/service/token-document.ts'
 import { TokenEndpoint } from '../../src/service/token-endpoint.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { failureOf, thrownBy, response } from './world.ts'
 
 const context = () => ({ signal: new AbortController().signal, clock: manualClock() })

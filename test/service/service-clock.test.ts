@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { isSetBack, momentOf, ServiceClock } from '../../src/service/service-clock.ts'
 import { parseTimestamp, type Timestamp } from '../../src/service/timestamp.ts'
-import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock } from '../../tools/testing/manual-clock.ts'
 import { NOW, SECOND } from './variant-b.ts'
 
 const TIME = '2030-06-01T12:00:00.000500Z'

@@ -5,7 +5,7 @@ import { adapterTo } from '../support/in-process-service.ts'
 import { listen } from '../support/managed.ts'
 import { TokenServiceModel } from '../support/token-service-model.ts'
 import { createTokenManager, loginPassword } from '../../src/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 
 /** Two managers whose first obtain completes when the gate opens. @param isShared Whether they have one source. */
 function startTwo(isShared: boolean) {

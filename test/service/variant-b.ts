@@ -6,7 +6,7 @@ import type { AnomalyKind } from '../../src/core/events.ts'
 import { checkedGrant } from '../support/checked-grant.ts'
 import type { TokenGrant, TokenSource } from '../../src/core/token-source.ts'
 import { loginPassword, type LoginPasswordOptions, type PasswordCredentials } from '../../src/service/login-password.ts'
-import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock } from '../../tools/testing/manual-clock.ts'
 import { objectText } from './world.ts'
 
 export const HOST = 'https://tokens.example'

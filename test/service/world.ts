@@ -9,7 +9,7 @@ import { checkedGrant } from '../support/checked-grant.ts'
 import type { TokenGrant, TokenSource } from '../../src/core/token-source.ts'
 import { clientCredentials } from '../../src/service/client-credentials.ts'
 import type { TokenServiceOptions } from '../../src/wire/token-call.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 
 /** Invented credentials. Neither occurs in anything else that the tests send or receive. */
 export const client = { clientId: 'api-key-of-nobody', clientSecret: 'api-secret-of-nobody' }

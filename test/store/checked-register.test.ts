@@ -3,7 +3,7 @@ import type { TokenManagerOptions } from '../../src/index.ts'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
 type Own = Partial<Record<keyof TokenRegister, unknown>>

@@ -10,7 +10,7 @@ import { onClock as postgresOnClock } from '../support/postgres-clock.ts'
 import { describeSharedPostgres } from '../support/postgres-server.ts'
 import { onClock as redisOnClock } from '../support/redis-clock.ts'
 import { describeSharedRedis, redisOfSuite } from '../support/redis-server.ts'
-import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock } from '../../tools/testing/manual-clock.ts'
 import { Traffic } from '../support/traffic.ts'
 
 function commandFigures(name: string, create: (clock: ManualClock, traffic: Traffic) => TokenStore): void {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { TokenManagerOptions, TokenSource } from '../../src/index.ts'
 import { person } from '../../src/login/index.ts'
 import { sharedStore, type SharedStoreOptions } from '../../src/store/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { held, manage, type Managed, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { StoredTokens } from '../../src/core/stored-tokens.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { TOKENS, twoOwners } from '../support/two-owners.ts'
 

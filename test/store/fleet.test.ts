@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTokenManager, TokenError, type TokenSource } from '../../src/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { printFigure } from '../support/figure.ts'
 import { outcome } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'

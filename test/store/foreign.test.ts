@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { TokenError, type TokenGrant } from '../../src/index.ts'
 import { sharedStore, type SharedStoreOptions } from '../../src/store/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { person } from '../../src/login/index.ts'

@@ -6,7 +6,7 @@ import { dice } from '../../scripts/lib/dice.mjs'
 import { printFigure } from '../support/figure.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { manage, ScriptedSource } from '../support/managed.ts'
-import { type ManualClock, manualClock } from '../../src/testing/manual-clock.ts'
+import { type ManualClock, manualClock } from '../../tools/testing/manual-clock.ts'
 
 /** A register that does not respond while it is silent. */
 class Register extends MemoryRegister {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { recorded, type Step, unexplainedIn } from '../../src/testing/history.ts'
+import { recorded, type Step, unexplainedIn } from '../../tools/testing/history.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 
 type Given = Partial<Step> & Pick<Step, 'begunAt'>

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { held, manage, ScriptedSource } from '../support/managed.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
 describe('given steps of a register that are executed late, or twice', () => {

@@ -4,7 +4,7 @@ import type { ManagerInternals } from '../../src/core/manager-internals.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister, WatchedRegister } from '../support/memory-register.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
 class LoginSource extends ScriptedSource {

@@ -5,7 +5,7 @@ import { MemoryRegister } from '../support/memory-register.ts'
 import { manage, type Managed, outcome } from '../support/managed.ts'
 import { dice } from '../../scripts/lib/dice.mjs'
 import { part } from '../support/part.ts'
-import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock } from '../../tools/testing/manual-clock.ts'
 
 const COMMAND_TIMEOUT_MS = 250
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTokenManager, type TokenSource } from '../../src/index.ts'
 import { sharedStore, type SharedStoreOptions } from '../../src/store/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { outcome, ScriptedSource } from '../support/managed.ts'
 import { part } from '../support/part.ts'
 import { QueuedRegister } from '../support/queued-register.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Lease } from '../../src/core/lease.ts'
 import type { NewTokens } from '../../src/core/stored-tokens.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { TOKENS, twoOwners } from '../support/two-owners.ts'
 import { settle } from '../support/watched-clock.ts'

@@ -3,7 +3,7 @@ import { dynamoRegister } from '../../examples/registers/dynamodb.ts'
 import { etcdRegister } from '../../examples/registers/etcd.ts'
 import { natsRegister } from '../../examples/registers/nats.ts'
 import { sharedStore } from '../../src/store/index.ts'
-import { tokenRegisterChecks } from '../../src/testing/index.ts'
+import { tokenRegisterChecks } from '../../tools/testing/index.ts'
 import { manage, ScriptedSource } from '../support/managed.ts'
 
 /** Each response of a server arrives in a later turn, so that the steps of many owners interleave. */

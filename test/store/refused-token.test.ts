@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { sharedStore } from '../../src/store/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import type { TokenManagerOptions } from '../../src/index.ts'
 import { failing, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'

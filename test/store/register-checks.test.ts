@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { TokenRegister } from '../../src/store/index.ts'
-import { tokenRegisterChecks } from '../../src/testing/index.ts'
+import { tokenRegisterChecks } from '../../tools/testing/index.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 
 describe('given a register in memory', () => {

@@ -1,7 +1,7 @@
 import { it } from '@jest/globals'
 import { postgresRegister } from '../../src/postgres/postgres-register.ts'
 import { redisRegister } from '../../src/redis/redis-register.ts'
-import { tokenRegisterChecks } from '../../src/testing/index.ts'
+import { tokenRegisterChecks } from '../../tools/testing/index.ts'
 import { World as PostgresWorld } from '../postgres/world.ts'
 import { describeSharedPostgres } from '../support/postgres-server.ts'
 import { describeSharedRedis, redisOfSuite } from '../support/redis-server.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { memoryStore, TokenError, type TokenGrant, type TokenSource, type TokenStore } from '../../src/index.ts'
 import { person } from '../../src/login/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { manage, outcome, type ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 

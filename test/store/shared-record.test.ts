@@ -5,7 +5,7 @@ import { sharedStore } from '../../src/store/index.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { sharedStoreContract } from '../support/token-store-contract.ts'
 import { TOKENS, twoOwners } from '../support/two-owners.ts'
-import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock } from '../../tools/testing/manual-clock.ts'
 
 sharedStoreContract('shared', (clock) => sharedStore(new MemoryRegister(clock)))
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { ManagerInternals } from '../../src/core/manager-internals.ts'
 import { sharedStore, type SharedStoreOptions, type TokenRegister } from '../../src/store/index.ts'
-import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock } from '../../tools/testing/manual-clock.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { person } from '../../src/login/index.ts'

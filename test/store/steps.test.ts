@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Clock } from '../../src/index.ts'
 import { Steps } from '../../src/store/steps.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
 const never = () => new Promise<never>(() => undefined)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { randomFrom } from '../support/random.ts'

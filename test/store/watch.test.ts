@@ -4,7 +4,7 @@ import { sharedStore } from '../../src/store/index.ts'
 import { managerOf, mint } from '../axios/support/tokens.ts'
 import { outcome } from '../support/managed.ts'
 import { WatchedRegister } from '../support/memory-register.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
 /** Two owners, and a service whose response is held. */

@@ -13,7 +13,7 @@ import {
 import { CREDENTIALS, internalOf } from '../../src/core/token-source.ts'
 import { oauth2 } from '../../src/oauth2/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { outcome } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 

@@ -27,7 +27,7 @@ export async function buildPackage(): Promise<BuiltPackage> {
   return { dir, run, remove: () => rm(dir, { recursive: true }) }
 }
 
-const SOURCES = ['src', 'scripts/lib/entries.mjs', 'rolldown.config.mjs', 'package.json', 'package-lock.json']
+const SOURCES = ['src', 'tools', 'scripts/lib/entries.mjs', 'rolldown.config.mjs', 'package.json', 'package-lock.json']
 
 async function build(dir: string): Promise<void> {
   // As a process: rolldown is ESM only, and jest loads CommonJS.

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import ts from 'typescript'
+import { entries as sources } from '../../scripts/lib/entries.mjs'
 
 /** A block of code from a document or a docstring, as a reader would put it into a file. */
 export interface CodeBlock {
@@ -52,7 +53,7 @@ export const entries: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(exports).flatMap(([subpath, { import: built }]) => {
     if (built === undefined) return [] // package.json
     const name = basename(built.types, '.d.ts')
-    return [[join('axios-evergreen', subpath), name === 'index' ? './src/index.ts' : `./src/${name}/index.ts`]]
+    return [[join('axios-evergreen', subpath), `./${sources[name]!}`]]
   }),
 )
 

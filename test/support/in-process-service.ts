@@ -1,5 +1,5 @@
 import { AxiosError, type AxiosAdapter } from 'axios'
-import { mediaType } from '../../src/testing/token-document.ts'
+import { mediaType } from '../../tools/testing/token-document.ts'
 import { response } from '../service/world.ts'
 import type { ReadRequest } from './scripted-server.ts'
 import type { TokenServiceModel } from './token-service-model.ts'

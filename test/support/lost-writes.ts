@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { TokenManager, TokenStore } from '../../src/index.ts'
-import type { ManualClock } from '../../src/testing/manual-clock.ts'
+import type { ManualClock } from '../../tools/testing/manual-clock.ts'
 import { printFigure } from './figure.ts'
 import { manage, outcome, type ScriptedSource } from './managed.ts'
 import { StrictService } from './strict-service.ts'

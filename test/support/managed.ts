@@ -10,7 +10,7 @@ import {
   type TokenSource,
 } from '../../src/index.ts'
 import type { LoginEvents, LoginManager } from '../../src/login/index.ts'
-import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock } from '../../tools/testing/manual-clock.ts'
 
 export interface Call {
   readonly kind: 'obtain' | 'refresh'

@@ -1,5 +1,5 @@
 import type { RegisterReading } from '../../src/store/index.ts'
-import type { ManualClock } from '../../src/testing/manual-clock.ts'
+import type { ManualClock } from '../../tools/testing/manual-clock.ts'
 import { MemoryRegister } from './memory-register.ts'
 
 /** A register behind a pool: a limited number of connections, each of which takes some ms for a statement, first in, first out. It can stall for a time. */

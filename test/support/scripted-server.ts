@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net'
-import type { Reply } from '../../src/testing/token-document.ts'
+import type { Reply } from '../../tools/testing/token-document.ts'
 import { listening, wire } from '../service/world.ts'
 
 /** One action of the server on a connection, after the previous steps. */

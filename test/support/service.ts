@@ -8,7 +8,7 @@ import {
   type TokenManager,
   type TokenManagerOptions,
 } from '../../src/index.ts'
-import { type SimulatedService, type SimulatedServiceOptions, startTokenService } from '../../src/testing/index.ts'
+import { type SimulatedService, type SimulatedServiceOptions, startTokenService } from '../../tools/testing/index.ts'
 
 export function startService(options?: SimulatedServiceOptions): Promise<SimulatedService> {
   return startTokenService(options)

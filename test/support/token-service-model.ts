@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/index.ts'
-import { serviceSettings } from '../../src/testing/service-options.ts'
-import { type Reply, mediaType, readAttributes } from '../../src/testing/token-document.ts'
-import { tokenEndpoint } from '../../src/testing/token-endpoint.ts'
-import { TokenLedger } from '../../src/testing/token-ledger.ts'
+import { serviceSettings } from '../../tools/testing/service-options.ts'
+import { type Reply, mediaType, readAttributes } from '../../tools/testing/token-document.ts'
+import { tokenEndpoint } from '../../tools/testing/token-endpoint.ts'
+import { TokenLedger } from '../../tools/testing/token-ledger.ts'
 import type { ReadRequest, Service } from './scripted-server.ts'
 
 /** A refresh token, as the service knows it. */

@@ -3,7 +3,7 @@ import { type Decide, type Lease, type Next, type ReleaseResult, RESERVE_MS } fr
 import type { StoredTokens } from '../../src/core/stored-tokens.ts'
 import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import type { TokenStore } from '../../src/index.ts'
-import { manualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock } from '../../tools/testing/manual-clock.ts'
 
 const PAIR: Omit<StoredTokens, 'version'> = {
   accessToken: 'access-1',

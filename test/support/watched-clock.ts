@@ -1,4 +1,4 @@
-import { manualClock, type ManualClock, settled } from '../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock, settled } from '../../tools/testing/manual-clock.ts'
 
 /** `manualClock`, which also records the timers that were set. */
 export interface WatchedClock extends ManualClock {

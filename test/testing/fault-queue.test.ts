@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { request } from 'node:http'
 import { describe, expect, it } from '@jest/globals'
-import { corrupted } from '../../src/testing/fault-queue.ts'
-import type { SimulatedFault } from '../../src/testing/index.ts'
+import { corrupted } from '../../tools/testing/fault-queue.ts'
+import type { SimulatedFault } from '../../tools/testing/index.ts'
 import type { ObtainDocument } from './world.ts'
 import { callApi, newPair, obtainAsClient, obtainAsLogin, refresh, startWorld, until, verdict } from './world.ts'
 

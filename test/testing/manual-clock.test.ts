@@ -1,7 +1,7 @@
 import timers from 'node:timers/promises'
 import { describe, expect, it, jest } from '@jest/globals'
 import { createTokenManager } from '../../src/index.ts'
-import { manualClock } from '../../src/testing/index.ts'
+import { manualClock } from '../../tools/testing/index.ts'
 
 const START = Date.UTC(2026, 0, 1)
 

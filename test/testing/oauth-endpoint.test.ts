@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { SimulatedService } from '../../src/testing/index.ts'
+import type { SimulatedService } from '../../tools/testing/index.ts'
 import { callApi, newPair, refresh as refreshVariantB, standAt, startWorld } from './world.ts'
 
 interface Answered {

@@ -1,6 +1,6 @@
 /** What pages need from the simulated service: CORS, a public client, a login without a form, and a logout. */
 import { describe, expect, it } from '@jest/globals'
-import type { SimulatedService } from '../../src/testing/index.ts'
+import type { SimulatedService } from '../../tools/testing/index.ts'
 import { callApi, newPair, post, startWorld } from './world.ts'
 
 const ORIGIN = 'http://localhost:5173'

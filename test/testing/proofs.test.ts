@@ -4,7 +4,7 @@ import axios from 'axios'
 import type { ProvingKey } from '../../src/dpop/index.ts'
 import { attachBearer, createTokenManager } from '../../src/index.ts'
 import { oauth2 } from '../../src/oauth2/index.ts'
-import type { SimulatedService } from '../../src/testing/index.ts'
+import type { SimulatedService } from '../../tools/testing/index.ts'
 import { newKey } from '../dpop/support/keys.ts'
 import { startWorld } from './world.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { startTokenService } from '../../src/testing/index.ts'
+import { startTokenService } from '../../tools/testing/index.ts'
 import { startWorld } from './world.ts'
 
 describe('given a wrong option', () => {

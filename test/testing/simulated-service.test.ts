@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http'
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
 import { describe, expect, it, jest } from '@jest/globals'
-import { startTokenService } from '../../src/testing/index.ts'
+import { startTokenService } from '../../tools/testing/index.ts'
 import { callApi, newPair, obtainAsLogin, refresh, startWorld, until } from './world.ts'
 
 /** Holds the timers of the service until the test fires them. */

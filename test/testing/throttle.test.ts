@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { slidingWindow } from '../../src/testing/throttle.ts'
+import { slidingWindow } from '../../tools/testing/throttle.ts'
 import { obtainAsClient, obtainAsLogin, refresh, standAt, startWorld, verdict } from './world.ts'
 
 describe('given two requests allowed in 1000 ms', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { TokenLedger } from '../../src/testing/token-ledger.ts'
+import { TokenLedger } from '../../tools/testing/token-ledger.ts'
 
 const issuedAt = 1_000_000
 const ledger = () => new TokenLedger({ accessLifetimeMs: 60_000, refreshLifetimeMs: 600_000 })

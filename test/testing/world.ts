@@ -1,6 +1,6 @@
 import { afterEach, jest } from '@jest/globals'
-import type { SimulatedService, SimulatedServiceOptions } from '../../src/testing/index.ts'
-import { startTokenService } from '../../src/testing/index.ts'
+import type { SimulatedService, SimulatedServiceOptions } from '../../tools/testing/index.ts'
+import { startTokenService } from '../../tools/testing/index.ts'
 
 const opened: SimulatedService[] = []
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { createTokenManager, type TokenError } from '../../src/index.ts'
 import { oauth2 } from '../../src/oauth2/index.ts'
-import { manualClock } from '../../src/testing/index.ts'
+import { manualClock } from '../../tools/testing/index.ts'
 import { browserKey, webStore } from '../../src/web/index.ts'
 import { failureOf } from '../axios/support/turns.ts'
 import { answering } from '../service/world.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
-import { manualClock } from '../../src/testing/index.ts'
+import { manualClock } from '../../tools/testing/index.ts'
 import { webStore } from '../../src/web/index.ts'
 import { type FakeDatabases, fakeIndexedDb } from '../support/indexed-db.ts'
 import { fakeLocks } from '../support/web-locks.ts'

@@ -12,7 +12,7 @@ import {
 import { type LoginManager, type LoginEvents, person } from '../../src/login/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
 import { CHALLENGED } from '../../src/core/token-source.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { exposeTokens, connectTokens } from '../../src/web/index.ts'
 import { transferred } from '../../src/web/worker-messages.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import axios from 'axios'
 import { clientCredentials, loginPassword, toTokenError, type TokenSource } from '../../src/index.ts'
 import { oauth2 } from '../../src/oauth2/index.ts'
-import { manualClock } from '../../src/testing/index.ts'
+import { manualClock } from '../../tools/testing/index.ts'
 import { client, failureOf, serve } from '../service/world.ts'
 
 type Answer = readonly [status: number, type: string | undefined, body: string, challenge?: string]

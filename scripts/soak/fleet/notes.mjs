@@ -10,7 +10,7 @@ export const monotonicNow = () => Number(process.hrtime.bigint()) / 1e6
 /**
  * Notes the steps of this process in a file. Each note is written at once: the next moment may kill the process.
  *
- * @returns Notes the begin of a step (`Step` of `src/testing/history.ts`), and gives a function that notes its answer.
+ * @returns Notes the begin of a step (`Step` of `tools/testing/history.ts`), and gives a function that notes its answer.
  */
 export function notesIn(file) {
   const out = openSync(file, 'a')

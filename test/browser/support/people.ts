@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startTokenService } from '../../../src/testing/index.ts'
+import { startTokenService } from '../../../tools/testing/index.ts'
 
 /** A site where users log in, in front of a simulated service. The password of each user is `secret`. */
 export interface People {

@@ -13,7 +13,7 @@ import {
 } from '../../../src/index.ts'
 import type { LoginManager } from '../../../src/login/index.ts'
 import { listen } from '../../support/managed.ts'
-import { manualClock, type ManualClock } from '../../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock } from '../../../tools/testing/manual-clock.ts'
 import { type MarkedService, SECRETS, startMarkedService } from './marked-service.ts'
 
 export type Variant = 'A' | 'B'

@@ -11,7 +11,7 @@ import { managerOf } from '../../axios/support/tokens.ts'
 import { listen } from '../../support/managed.ts'
 import { proper, type ScriptedServer, serveScripts, type Step } from '../../support/scripted-server.ts'
 import { TokenServiceModel } from '../../support/token-service-model.ts'
-import { manualClock, type ManualClock } from '../../../src/testing/manual-clock.ts'
+import { manualClock, type ManualClock } from '../../../tools/testing/manual-clock.ts'
 import { settle } from '../../support/watched-clock.ts'
 
 export interface Setting {

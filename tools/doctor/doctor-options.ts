@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import type { ClientCredentials, PasswordCredentials } from '../index.ts'
+import type { ClientCredentials, PasswordCredentials } from '../../src/index.ts'
 import type { Order, PaymentService } from './examination.ts'
 import { Misuse } from './misuse.ts'
 import type { OAuthServer } from './oauth-server.ts'

@@ -1,5 +1,5 @@
-import type { TokenErrorCode } from '../index.ts'
-import type { Proxy } from '../wire/proxy.ts'
+import type { TokenErrorCode } from '../../src/index.ts'
+import type { Proxy } from '../../src/wire/proxy.ts'
 import type { Protocol, SignatureForm } from './protocol.ts'
 
 /** The findings. They contain no token and no credential. */

@@ -8,9 +8,9 @@ import {
   type TokenGrant,
   type TokenManager,
   type TokenSource,
-} from '../index.ts'
-import type { OAuth2Options } from '../oauth2/index.ts'
-import { sqliteStore } from '../sqlite/index.ts'
+} from '../../src/index.ts'
+import type { OAuth2Options } from '../../src/oauth2/index.ts'
+import { sqliteStore } from '../../src/sqlite/index.ts'
 import { adviceOn } from './advice.ts'
 import { apiCall } from './api-call.ts'
 import { ClientProof } from './client-proof.ts'

@@ -1,6 +1,6 @@
 import axios from 'axios'
-import { attachBearer, isTokenError, type TokenManager } from '../index.ts'
-import { throughProxy } from '../wire/proxy.ts'
+import { attachBearer, isTokenError, type TokenManager } from '../../src/index.ts'
+import { throughProxy } from '../../src/wire/proxy.ts'
 import { verdictOn } from './api-verdict.ts'
 import { challengeIn } from './challenge.ts'
 import type { Findings, Problem } from './findings.ts'

@@ -1,5 +1,5 @@
-import type { TokenSource } from '../index.ts'
-import { oauth2, type OAuth2Options } from '../oauth2/index.ts'
+import type { TokenSource } from '../../src/index.ts'
+import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
 import type { ClientProof } from './client-proof.ts'
 import type { Findings } from './findings.ts'
 import { member, parsed } from './protocol.ts'

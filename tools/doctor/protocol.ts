@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import { isPage as isOfPage } from '../wire/intermediary.ts'
+import { isPage as isOfPage } from '../../src/wire/intermediary.ts'
 import type { Seen } from './recorder.ts'
 
 export type Protocol = 'variant-a' | 'variant-b' | 'oauth2'

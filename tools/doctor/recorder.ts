@@ -1,5 +1,5 @@
 import { type AxiosAdapter, getAdapter } from 'axios'
-import { type Proxy, proxyOf } from '../wire/proxy.ts'
+import { type Proxy, proxyOf } from '../../src/wire/proxy.ts'
 
 /** The response of the service to one request. */
 export interface Seen {

@@ -1,5 +1,5 @@
-import type { TokenError, TokenErrorCode } from '../index.ts'
-import type { Proxy } from '../wire/proxy.ts'
+import type { TokenError, TokenErrorCode } from '../../src/index.ts'
+import type { Proxy } from '../../src/wire/proxy.ts'
 import { isPage, protocolOf } from './protocol.ts'
 import type { Seen } from './recorder.ts'
 

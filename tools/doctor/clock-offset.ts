@@ -1,4 +1,4 @@
-import { parseHttpDate } from '../wire/http-date.ts'
+import { parseHttpDate } from '../../src/wire/http-date.ts'
 import type { ClockOffset, Problem } from './findings.ts'
 import { member, parsed } from './protocol.ts'
 import type { Seen } from './recorder.ts'

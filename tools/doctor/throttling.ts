@@ -1,4 +1,4 @@
-import { parseHttpDate } from '../wire/http-date.ts'
+import { parseHttpDate } from '../../src/wire/http-date.ts'
 import type { Seen } from './recorder.ts'
 
 /** The headers of RFC 9110, of the draft on RateLimit headers, and the older ones of large services. */

@@ -1,4 +1,4 @@
-import type { OAuth2Options } from '../oauth2/index.ts'
+import type { OAuth2Options } from '../../src/oauth2/index.ts'
 import { member, parsed } from './protocol.ts'
 import type { Seen } from './recorder.ts'
 
