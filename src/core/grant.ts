@@ -1,5 +1,5 @@
 import { TokenError } from './errors.ts'
-import { kindOf } from './option-checks.ts'
+import { kindOf, namesOf } from './option-checks.ts'
 import { member, quietly } from './thrown.ts'
 import {
   type AdoptedGrant,
@@ -34,54 +34,49 @@ const ASSUMED_LIFETIME_MS = 300_000
  * a value is unusable. The outcome is `unknown`: the service may have rotated the refresh token.
  */
 export function grantOfSource(given: DetailedGrant | undefined, presented: string | undefined): ReadGrant {
-  const remarks = (member(given, GRANT_DETAILS) ?? {}) as GrantDetails
+  const { flaw, ...details } = (member(given, GRANT_DETAILS) ?? {}) as GrantDetails
+  const problems: string[] = []
+  let parts: Partial<TokenGrant> = {}
+  let isSpent = false
   try {
     const members = membersOf(given)
-    const next = quietly(() => refreshIn({ ...members, refreshLifetimeMs: undefined }).refreshToken)
-    if (presented !== undefined && next !== undefined && next !== presented)
-      return readInParts(members, given, next, remarks)
-    if (remarks.flaw) throw remarks.flaw
-    const parts = { ...dueIn(members), ...refreshIn(members), ...subjectIn(members), ...contextIn(members) }
-    return { ...remarks, grant: Object.freeze({ ...accessIn(members, given), ...parts }), problems: [] }
-  } catch (thrown) {
-    throw errorOf(thrown)
-  }
-}
-
-function readInParts(
-  members: Members,
-  given: object | undefined,
-  refreshToken: string,
-  { flaw, ...details }: GrantDetails,
-): ReadGrant {
-  const problems: string[] = []
-  const orAbsent = (read: (members: Members) => object): object => {
-    try {
-      return read(members)
-    } catch (thrown) {
-      problems.push((thrown as Error).message)
-      return {}
-    }
-  }
-  const { accessLifetimeMs: ms, context } = members
-  const isAssumed = typeof ms === 'number' && !(ms > 0 && ms < Infinity)
-  if (isAssumed && !flaw) problems.push(assumed(ms))
-  // A context of another type is not the service's fault: the source is broken, and fails each time.
-  const known = typeof context === 'string' ? orAbsent(contextIn) : {}
-  const parts = { refreshToken, ...orAbsent(refreshIn), ...orAbsent(subjectIn), ...known }
-  try {
+    parts = rotatedIn(members, presented)
+    isSpent = parts.refreshToken !== undefined
+    if (flaw && !isSpent) throw flaw
+    const { accessLifetimeMs: ms } = members
+    const isLifetimeAssumed = isSpent && typeof ms === 'number' && !(ms > 0 && ms < Infinity)
+    if (isLifetimeAssumed && !flaw)
+      problems.push(`accessLifetimeMs must be positive and finite, got ${ms}: ${ASSUMED_LIFETIME_MS} ms are assumed`)
+    for (const read of [refreshIn, subjectIn, contextIn])
+      parts = { ...parts, ...(isSpent ? orAbsent(read, members, problems) : read(members)) }
     if (flaw) throw flaw
-    if (typeof context !== 'string') contextIn(members)
-    const access = accessIn(isAssumed ? { ...members, accessLifetimeMs: ASSUMED_LIFETIME_MS } : members, given)
-    const more = isAssumed ? { ...details, isLifetimeAssumed: true } : details
-    return { ...more, grant: Object.freeze({ ...access, ...dueIn(members), ...parts }), problems }
+    const lifetime = isLifetimeAssumed && { accessLifetimeMs: ASSUMED_LIFETIME_MS }
+    const access = accessIn({ ...members, ...lifetime }, given)
+    const grant = Object.freeze({ ...access, ...dueIn(members), ...parts })
+    return { ...details, ...(lifetime && { isLifetimeAssumed }), grant, problems }
   } catch (thrown) {
-    return { ...details, grant: Object.freeze({ ...NO_ACCESS_TOKEN, ...parts }), problems, flaw: errorOf(thrown) }
+    const error = errorOf(thrown)
+    if (!isSpent) throw error
+    return { ...details, grant: Object.freeze({ ...NO_ACCESS_TOKEN, ...parts }), problems, flaw: error }
   }
 }
 
-const assumed = (ms: number): string =>
-  `accessLifetimeMs must be positive and finite, got ${ms}: ${ASSUMED_LIFETIME_MS} ms are assumed`
+/** The refresh token that took the place of the presented one. */
+function rotatedIn(members: Members, presented: string | undefined): Pick<TokenGrant, 'refreshToken'> {
+  const next = quietly(() => refreshIn({ ...members, refreshLifetimeMs: undefined }))
+  return presented !== undefined && next?.refreshToken !== presented ? { ...next } : {}
+}
+
+function orAbsent(read: (members: Members) => object, members: Members, problems: string[]): object {
+  try {
+    return read(members)
+  } catch (thrown) {
+    // A context of another type is not the service's fault: the source is broken, and fails each time.
+    if (read === contextIn && typeof members.context !== 'string') throw thrown
+    problems.push((thrown as Error).message)
+    return {}
+  }
+}
 
 function errorOf(thrown: unknown): TokenError {
   const details = { outcome: 'unknown' } as const
@@ -115,6 +110,15 @@ export function readAdopted(given: AdoptedGrant | undefined): Readonly<TokenGran
 const NO_ACCESS_TOKEN = { accessToken: '', accessLifetimeMs: 0 }
 
 type Members = Readonly<Record<keyof TokenGrant, unknown>>
+const MEMBERS = /* @__PURE__ */ namesOf<TokenGrant>({
+  accessToken: true,
+  accessLifetimeMs: true,
+  refreshToken: true,
+  refreshLifetimeMs: true,
+  refreshAfterMs: true,
+  subject: true,
+  context: true,
+})
 
 /** @param nullIsAbsent Databases return null for absent values. */
 function membersOf(grant: object | undefined, nullIsAbsent = false): Members {
@@ -122,17 +126,9 @@ function membersOf(grant: object | undefined, nullIsAbsent = false): Members {
     throw new BrokenGrant(`got ${kindOf(grant)} instead of { accessToken, accessLifetimeMs }`)
   const read = (name: keyof TokenGrant) => {
     const value = member(grant, name)
-    return nullIsAbsent && value === null ? undefined : value
+    return [name, nullIsAbsent && value === null ? undefined : value]
   }
-  return {
-    accessToken: read('accessToken'),
-    accessLifetimeMs: read('accessLifetimeMs'),
-    refreshToken: read('refreshToken'),
-    refreshLifetimeMs: read('refreshLifetimeMs'),
-    refreshAfterMs: read('refreshAfterMs'),
-    subject: read('subject'),
-    context: read('context'),
-  }
+  return Object.fromEntries(MEMBERS.map(read)) as Members
 }
 
 function accessIn({ accessToken, accessLifetimeMs }: Members, grant: object = {}) {

@@ -1,7 +1,7 @@
 import { detailsOf, outcomeOf, TokenError } from './errors.ts'
 import type { RetryPolicy } from './manager-options.ts'
 import type { Consequence, OwnCoolDown, Plan, Policy, Situation } from './situation.ts'
-import type { RejectedRefreshToken, Suspicion } from './suspicion.ts'
+import type { RejectedRefreshToken } from './suspicion.ts'
 import type { CoolDown, Report, Retry } from './lease.ts'
 
 /**
@@ -14,7 +14,10 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
   const { fate, foundInvalid = false } = consequence
   const suspicion = foundInvalid ? suspicionIn(situation, policy) : undefined
   const retryAfterMs = Math.min(retryAfterMsOf(error), policy.retry.maxRetryAfterMs)
-  const reported = errorAfter(error, consequence, suspicion, situation, policy)
+  const isStopped = suspicion !== undefined && policy.onSuspicious === 'stop'
+  const reported = isStopped
+    ? stopAfter(error)
+    : (policy.rules.errorAfter?.(error, consequence, suspicion, situation) ?? error)
   const obtains = consequence.next === 'obtain'
   const plan = {
     error: reported,
@@ -25,7 +28,7 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
     isSpent: fate === 'dead' || (obtains && fate !== 'keep'),
     isAccountRejected: exchange === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED',
     hasRetryAfter: retryAfterMs > 0,
-    next: nextAfter(reported, consequence, situation, policy, retryAfterMs),
+    next: nextAfter(reported, { ...situation, ...consequence }, policy, retryAfterMs),
   }
   return { ...plan, ...reportOf(plan, consequence, situation) }
 }
@@ -59,18 +62,6 @@ function rejectedTokenIn({
   }
 }
 
-/** The error for callers and listeners. */
-function errorAfter(
-  error: TokenError,
-  consequence: Consequence,
-  suspicion: Suspicion | undefined,
-  situation: Situation,
-  { onSuspicious, rules }: Policy,
-): TokenError {
-  if (suspicion && onSuspicious === 'stop') return stopAfter(error)
-  return rules.errorAfter?.(error, consequence, suspicion, situation) ?? error
-}
-
 /** The error for a suspicious refresh token with `onSuspicious: 'stop'`. */
 function stopAfter({ status, serviceCode }: TokenError): TokenError {
   const message = 'A refresh token was rejected before it expired: the manager stops until reset() or adopt()'
@@ -79,49 +70,27 @@ function stopAfter({ status, serviceCode }: TokenError): TokenError {
 
 function nextAfter(
   error: TokenError,
-  consequence: Consequence,
-  situation: Situation,
-  policy: Policy,
+  known: Situation & Consequence,
+  { retry, renewal }: Policy,
   retryAfterMs: number,
 ): Plan['next'] {
-  const { next, foundInvalid = false } = consequence
-  const { attempt, maxAttempts, meanwhile, failures } = situation
+  const { next, foundInvalid = false, isFirstDoubt = false, leastMs = 0, mostMs = Infinity } = known
+  const { attempt, maxAttempts, meanwhile, failures, chance, usableMs } = known
   if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') return coolDownOf(error, Infinity, failures)
   const isReplaced = foundInvalid && meanwhile?.newer !== undefined
   const isImmediate = next === 'obtain' || isReplaced
-  // If no caller can wait as long as the service asks, the renewal fails immediately for all callers.
-  const isTooLong = next === 'retry' && retryAfterMs > policy.renewal.maxWaitMs
   // The request has not shown whether the account works: the refresh endpoint is gone, or the refresh token was superseded. So even a probe, which
   // is limited to one request, makes another.
   const isInconclusive = isImmediate && (isReplaced || isRefreshGone(error))
-  const mayCall =
-    (isImmediate || next === 'retry') && attempt < (isInconclusive ? policy.retry.maxAttempts : maxAttempts)
-  if (mayCall && isImmediate) return { kind: 'retry', ms: 0 }
-  if (mayCall && !isTooLong)
-    return { kind: 'retry', ms: pauseAfter(error, consequence, situation, policy, retryAfterMs) }
-  return coolDownAfter(error, consequence, situation, retryAfterMs)
-}
-
-function coolDownAfter(
-  error: TokenError,
-  { next, leastMs = 0, mostMs = Infinity }: Consequence,
-  situation: Situation,
-  retryAfterMs: number,
-): OwnCoolDown {
-  const { failures, usableMs } = situation
+  // If no caller can wait as long as the service asks, the renewal fails immediately for all callers.
+  const mayCall = isImmediate || (next === 'retry' && retryAfterMs <= renewal.maxWaitMs)
+  if (mayCall && attempt < (isInconclusive ? retry.maxAttempts : maxAttempts)) {
+    const pause = () => (isFirstDoubt ? shortBackoffMs(chance) : pauseMs(attempt, error, retryAfterMs, retry, chance))
+    return { kind: 'retry', ms: isImmediate ? 0 : pause() }
+  }
   if (next === 'while-usable') return { ...coolDownOf(error, usableMs, failures), whileUsable: true }
-  const ms = Math.max(leastMs, coolDownMs(error, situation, retryAfterMs))
+  const ms = Math.max(leastMs, coolDownMs(error, known, retryAfterMs))
   return coolDownOf(error, Math.min(mostMs, ms), failures)
-}
-
-function pauseAfter(
-  error: TokenError,
-  { isFirstDoubt = false }: Consequence,
-  { attempt, chance }: Situation,
-  { retry }: Policy,
-  retryAfterMs: number,
-): number {
-  return isFirstDoubt ? SHORT_BACKOFF_MS * (1 + chance) : pauseMs(attempt, error, retryAfterMs, retry, chance)
 }
 
 /** The report to the record. Even a closed manager reports a cool-down, or a pause that the service asked for: another owner makes the next request. */
