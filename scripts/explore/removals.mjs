@@ -23,8 +23,10 @@ export const REMOVALS = {
   'a clock that jumps': [
     ['store/shared-record.ts', 'distrustsClock: this.#distrustsClock(ttlMs)', 'distrustsClock: false'],
   ],
-  R1: [['record/lost-writes.ts', 'pair && state.epoch !== undefined ? lostSince(pair, epochAt) : pair', 'pair']],
-  'R1, a pair that is stored again': [
+  R1: [
+    ['record/lost-writes.ts', 'tokens && state.epoch !== undefined ? lostSince(tokens, epochAt) : tokens', 'tokens'],
+  ],
+  'R1, a token set that is stored again': [
     ['record/record-state.ts', 'doubtAt: isDoubted ? 0 : undefined', 'doubtAt: undefined'],
   ],
   'R1, a login that is stored again': [
@@ -32,31 +34,31 @@ export const REMOVALS = {
   ],
   R2: [['record/record-views.ts', 'at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)', 'at + ms - now']],
   // The earlier rule: the first token set that is stored wins.
-  R3: [['record/record-state.ts', 'fence <= (state.pair?.fence ?? 0) ||', 'state.version > lease.version ||']],
+  R3: [['record/record-state.ts', 'fence <= (state.tokens?.fence ?? 0) ||', 'state.version > lease.version ||']],
   // The parts of R4. An owner that takes over an expired lease does not record that its exchange may be in flight;
-  'R4, an open claim': [
+  'R4, an open lease': [
     ['record/record-state.ts', 'overlaps: state.overlaps || open !== undefined', 'overlaps: state.overlaps'],
   ],
   // nor does an owner that clears the record;
-  'R4, a cleared claim': [['record/acts.ts', 'overlaps: overlaps || lease?.settled === false', 'overlaps']],
+  'R4, a cleared lease': [['record/acts.ts', 'overlaps: overlaps || lease?.settled === false', 'overlaps']],
   // the recorded overlap does not mark the next token set;
-  'R4, the next pair': [['record/record-state.ts', 'state.overlaps || isContested', 'isContested']],
+  'R4, the next token set': [['record/record-state.ts', 'state.overlaps || isContested', 'isContested']],
   // a token set stored beside a later lease is not marked; or the token set of that lease is not;
-  'R4, beside a claim': [['record/record-state.ts', 'state.overlaps || isContested', 'state.overlaps']],
+  'R4, beside a lease': [['record/record-state.ts', 'state.overlaps || isContested', 'state.overlaps']],
   'R4, after it': [['record/record-state.ts', 'overlaps: isContested,', 'overlaps: false,']],
   // an exchange that ends too late to store its token set does not mark the stored one; or that of the current lease;
   'R4, a late end': [
     [
       'record/record-state.ts',
-      'overlapping(state, state.overlaps || state.claim?.settled === false)',
-      '{ ...state, overlaps: state.overlaps || state.claim?.settled === false }',
+      'overlapping(state, state.overlaps || state.lease?.settled === false)',
+      '{ ...state, overlaps: state.overlaps || state.lease?.settled === false }',
     ],
   ],
-  'R4, a late end beside a claim': [
-    ['record/record-state.ts', 'state.overlaps || state.claim?.settled === false', 'state.overlaps'],
+  'R4, a late end beside a lease': [
+    ['record/record-state.ts', 'state.overlaps || state.lease?.settled === false', 'state.overlaps'],
   ],
   // an exchange without the record marks only the stored token set; or a `clear` drops the recorded overlap;
-  'R4, a told exchange and the next pair': [
+  'R4, a reported exchange and the next token set': [
     [
       'record/record-state.ts',
       'overlapping(inEpoch(stored ?? EMPTY, reading), true)',
@@ -68,10 +70,10 @@ export const REMOVALS = {
     ['record/acts.ts', 'overlaps: overlaps || lease?.settled === false', 'overlaps: lease?.settled === false'],
   ],
   // an overlap recorded between a lease and the rejection is ignored.
-  'R4, the answer': [['record/record-state.ts', ' || pair?.overlapped === true', '']],
+  'R4, the answer': [['record/record-state.ts', ' || tokens?.overlapped === true', '']],
   // An exchange without the record is reported only by the next lease request; or only separately.
   overlap: [['record/record-state.ts', 'overlapping(inEpoch(stored ?? EMPTY, reading), true)', 'undefined']],
-  'overlap by a claim': [
+  'overlap by a lease': [
     ['record/record-state.ts', 'others?.overlap ? (overlapping(stored, true) ?? stored) : stored', 'stored'],
   ],
   // An adopted token set gets a version below the stored one.
@@ -113,15 +115,15 @@ export const REMOVALS = {
   'a logout of one login': [
     [
       'record/acts.ts',
-      'if (pair && (isLater || isOfOther(state, seen))) return',
-      'if (pair && seen.login === -1) return',
+      'if (tokens && (isLater || isOfOther(state, seen))) return',
+      'if (tokens && seen.login === -1) return',
     ],
   ],
-  'a claim to log out': [
+  'a lease to log out': [
     [
       'record/record-state.ts',
-      'if (pair && (isLater || isOfOther(state, request)))',
-      'if (pair && request.login === -1)',
+      'if (tokens && (isLater || isOfOther(state, request)))',
+      'if (tokens && request.login === -1)',
     ],
   ],
   // A renewal continues with the refresh token of a login that came meanwhile.

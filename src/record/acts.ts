@@ -19,15 +19,15 @@ export function clear(
   act?: PastAct,
 ): Change<StoredTokens | undefined> {
   const state = stored ?? EMPTY
-  const { pair } = state
+  const { tokens } = state
   const isLater = act && stored && endsEarlier(stored, seen, act, reading.now)
-  if (pair && (isLater || isOfOther(state, seen))) return { result: tokensIn(state, pair, reading.now) }
+  if (tokens && (isLater || isOfOther(state, seen))) return { result: tokensIn(state, tokens, reading.now) }
   return { state: cleared(stored, seen.seenVersion, reading), result: undefined }
 }
 
 /** Versions and fences keep growing. Members that a later release added are kept. */
 function cleared(stored: RecordState | undefined, seenVersion: number, { now, epoch }: Reading): RecordState {
-  const { version, fence, overlaps, claim: lease, login, loginId, ended = [] } = stored ?? EMPTY
+  const { version, fence, overlaps, lease, login, loginId, ended = [] } = stored ?? EMPTY
   const clearedFence = Math.max(fence + 1, Math.floor(now))
   return {
     ...(stored ?? EMPTY),
@@ -40,9 +40,9 @@ function cleared(stored: RecordState | undefined, seenVersion: number, { now, ep
     login: Math.max(login + 1, Math.floor(now)),
     subject: undefined,
     loginId: undefined,
-    pair: undefined,
-    claim: undefined,
-    rest: undefined,
+    tokens: undefined,
+    lease: undefined,
+    coolDown: undefined,
     began: undefined,
     spent: undefined,
     past: stored && pastAfter(stored),
@@ -73,7 +73,7 @@ export function adopt(
   // After lost writes, versions start over. An owner that has seen a higher version would drop these tokens as an older copy, and a login cannot be repeated.
   const version = Math.max(empty.version, Math.floor(reading.now / 1_000))
   const fence = empty.fence + 1
-  const isSame = stored?.pair !== undefined && tokens.subject !== undefined && tokens.subject === stored.subject
+  const isSame = stored?.tokens !== undefined && tokens.subject !== undefined && tokens.subject === stored.subject
   const login = isSame ? stored.login : empty.login
   const ended = empty.ended?.filter((id) => id !== tokens.loginId)
   const state = { ...empty, version, fence, login, adoptedAt: Math.floor(now), ended, began: bare(tokens).fingerprint }

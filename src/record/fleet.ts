@@ -1,7 +1,7 @@
 import type { Reading, RecordState } from './record-shape.ts'
 
 /** The members of a record that estimate its fleet. An empty record has no estimate. */
-type Counted = Partial<Pick<RecordState, 'owners' | 'pair'>>
+type Counted = Partial<Pick<RecordState, 'owners' | 'tokens'>>
 
 /** One owner in this many counts itself, so a small fleet writes nothing. */
 const SHARE = 32
@@ -35,6 +35,6 @@ export function ownersAfter({ owners }: RecordState): number | undefined {
  * How long the owners of a fleet spread their token requests while the store is unavailable, ms: one request a second, but all owners within half of the
  * lifetime of a token. 0: the fleet is small.
  */
-export function turnsMs({ owners = 0, pair }: Counted = {}): number {
-  return owners < FEWEST ? 0 : Math.min(owners * TURN_MS, (pair?.accessLifetimeMs ?? 0) / 2)
+export function turnsMs({ owners = 0, tokens }: Counted = {}): number {
+  return owners < FEWEST ? 0 : Math.min(owners * TURN_MS, (tokens?.accessLifetimeMs ?? 0) / 2)
 }

@@ -1,21 +1,21 @@
 import type { AdoptedTokens, NewTokens } from '../core/stored-tokens.ts'
-import type { Change, Pair, Reading, RecordState } from './record-shape.ts'
+import type { Change, StoredTokenSet, Reading, RecordState } from './record-shape.ts'
 import { leftOf, tokensIn } from './record-views.ts'
 
 /** The number of fingerprints kept of a login's spent refresh tokens. Of earlier logins, twice as many are kept. */
 const MOST_SPENT = 8
 
 /** The spent fingerprints after a renewal. */
-export function spentAfter({ pair, spent = [] }: RecordState, tokens: NewTokens): readonly string[] {
-  const fingerprint = pair?.fingerprint
+export function spentAfter({ tokens: kept, spent = [] }: RecordState, tokens: NewTokens): readonly string[] {
+  const fingerprint = kept?.fingerprint
   return fingerprint === undefined || fingerprint === tokens.fingerprint
     ? spent
     : [fingerprint, ...spent].slice(0, MOST_SPENT)
 }
 
 /** The fingerprints of ended logins, including this one. */
-export function pastAfter({ began, pair, spent = [], past = [] }: RecordState): readonly string[] {
-  const all = [began, pair?.fingerprint, ...spent, ...past].filter((one) => one !== undefined)
+export function pastAfter({ began, tokens, spent = [], past = [] }: RecordState): readonly string[] {
+  const all = [began, tokens?.fingerprint, ...spent, ...past].filter((one) => one !== undefined)
   return [...new Set(all)].slice(0, 2 * MOST_SPENT)
 }
 
@@ -32,28 +32,33 @@ export function joined(
   const { now } = reading
   const { fingerprint } = tokens
   if (!stored || fingerprint === undefined) return undefined
-  const { pair, began, spent = [], past = [] } = stored
-  const isThis = [began, pair?.fingerprint, ...spent].includes(fingerprint)
+  const { tokens: kept, began, spent = [], past = [] } = stored
+  const isThis = [began, kept?.fingerprint, ...spent].includes(fingerprint)
   if (!isThis && !past.includes(fingerprint)) return undefined
-  if (!pair || !isThis) return outdated(stored, tokens, reading)
-  const state = pair.fingerprint === fingerprint ? withAccess(stored, pair, tokens, now) : undefined
-  const current = state?.pair ?? pair
+  if (!kept || !isThis) return outdated(stored, tokens, reading)
+  const state = kept.fingerprint === fingerprint ? withAccess(stored, kept, tokens, now) : undefined
+  const current = state?.tokens ?? kept
   return { state, result: { ...tokensIn(state ?? stored, current, now), known: 'same' } }
 }
 
 /** The login of these tokens has ended, or a later one has replaced it. */
 export function outdated(stored: RecordState, tokens: NewTokens, { now }: Reading): Change<AdoptedTokens> {
-  const { pair, version } = stored
-  if (!pair) return { result: { ...tokens, version, known: 'ended' } }
-  return { result: { ...tokensIn(stored, pair, now), known: 'replaced' } }
+  const { tokens: kept, version } = stored
+  if (!kept) return { result: { ...tokens, version, known: 'ended' } }
+  return { result: { ...tokensIn(stored, kept, now), known: 'replaced' } }
 }
 
 /** A refresh token that is not rotated yields several access tokens. */
-function withAccess(stored: RecordState, pair: Pair, tokens: NewTokens, now: number): RecordState | undefined {
+function withAccess(
+  stored: RecordState,
+  kept: StoredTokenSet,
+  tokens: NewTokens,
+  now: number,
+): RecordState | undefined {
   const { accessToken, accessLifetimeMs, accessRemainingMs } = tokens
-  const isNewer = accessToken !== '' && accessRemainingMs > leftOf({ at: pair.at, ms: pair.accessMs }, now)
-  if (!isNewer || accessToken === pair.accessToken) return undefined
-  const refreshMs = pair.refreshMs === undefined ? undefined : pair.refreshMs - (now - pair.at)
-  const next = { ...pair, at: now, accessToken, accessLifetimeMs, accessMs: accessRemainingMs, refreshMs }
-  return { ...stored, version: stored.version + 1, pair: next }
+  const isNewer = accessToken !== '' && accessRemainingMs > leftOf({ at: kept.at, ms: kept.accessMs }, now)
+  if (!isNewer || accessToken === kept.accessToken) return undefined
+  const refreshMs = kept.refreshMs === undefined ? undefined : kept.refreshMs - (now - kept.at)
+  const next = { ...kept, at: now, accessToken, accessLifetimeMs, accessMs: accessRemainingMs, refreshMs }
+  return { ...stored, version: stored.version + 1, tokens: next }
 }

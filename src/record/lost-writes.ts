@@ -1,18 +1,18 @@
 import { doubted } from '../core/refresh-fate.ts'
 import type { LeaseTerms } from '../core/lease.ts'
-import type { Pair, Reading, RecordState } from './record-shape.ts'
+import type { StoredTokenSet, Reading, RecordState } from './record-shape.ts'
 import { CLOCK_SLACK_MS, leftOf } from './record-views.ts'
 
 /** Moves a record to the current epoch. The register may have lost writes, so its refresh token may be spent. The access token stays valid. */
 export function inEpoch(state: RecordState, { now, epoch, epochAt = now }: Reading): RecordState {
   if (epoch === undefined || epoch === state.epoch) return state
-  const { pair } = state
-  return { ...state, epoch, pair: pair && state.epoch !== undefined ? lostSince(pair, epochAt) : pair }
+  const { tokens } = state
+  return { ...state, epoch, tokens: tokens && state.epoch !== undefined ? lostSince(tokens, epochAt) : tokens }
 }
 
 /** Marks a token set whose refresh token may be spent, because the register has lost the write of its successor. @param at When an owner first saw this. */
-export function lostSince(pair: Pair, at: number): Pair {
-  return { ...doubted(pair, 0), lossAt: Math.min(at, pair.lossAt ?? at) }
+export function lostSince(tokens: StoredTokenSet, at: number): StoredTokenSet {
+  return { ...doubted(tokens, 0), lossAt: Math.min(at, tokens.lossAt ?? at) }
 }
 
 /**
@@ -24,14 +24,14 @@ export function withSeen(stored: RecordState, seen: RecordState | undefined, rea
   const state = inEpoch(stored, reading)
   if (!seen || !isOlder(stored, seen)) return state
   // Another owner may have seen a newer token set still.
-  const pair = seen.pair && lostSince(seen.pair, state.pair?.lossAt ?? reading.now)
-  const { fence, overlaps, claim: lease, rest, epoch } = state
+  const tokens = seen.tokens && lostSince(seen.tokens, state.tokens?.lossAt ?? reading.now)
+  const { fence, overlaps, lease, coolDown, epoch } = state
   return {
     ...seen,
-    pair,
-    claim: lease,
+    tokens,
+    lease,
     epoch,
-    rest: rest?.code === 'ERR_LOGIN_REQUIRED' ? undefined : rest,
+    coolDown: coolDown?.code === 'ERR_LOGIN_REQUIRED' ? undefined : coolDown,
     fence: Math.max(fence, seen.fence),
     overlaps: overlaps || seen.overlaps,
   }
@@ -41,26 +41,28 @@ export function withSeen(stored: RecordState, seen: RecordState | undefined, rea
  * Whether a record is older than another one. Versions and fences alone do not decide: after lost writes they restart at the clock, which may have been set
  * back. So the record must also hold a login that this owner knows. A record without tokens may result from a logout after the loss.
  */
-export function isOlder({ version, pair, clearedFence, loginId }: RecordState, seen: RecordState): boolean {
+export function isOlder({ version, tokens, clearedFence, loginId }: RecordState, seen: RecordState): boolean {
   const isKnown = loginId === seen.loginId || (loginId !== undefined && seen.ended?.includes(loginId) === true)
-  return pair !== undefined && isKnown && version < seen.version && Math.max(pair.fence, clearedFence) < orderOf(seen)
+  return (
+    tokens !== undefined && isKnown && version < seen.version && Math.max(tokens.fence, clearedFence) < orderOf(seen)
+  )
 }
 
 /** The fence of the last change: that of the token set, or of a `clear`. */
-function orderOf({ pair, clearedFence }: RecordState): number {
-  return Math.max(pair?.fence ?? 0, clearedFence)
+function orderOf({ tokens, clearedFence }: RecordState): number {
+  return Math.max(tokens?.fence ?? 0, clearedFence)
 }
 
 /**
  * How long no owner presents the refresh token of a login, ms. Within this time every owner checks the record, and one that has the successor writes it back.
  */
 export function lossWaitMs(
-  { pair }: RecordState,
+  { tokens }: RecordState,
   { needsLogin, graceMs, maxStalenessMs = 0 }: LeaseTerms,
   now: number,
 ): number {
-  const lossAt = pair?.lossAt
-  const isPresentable = needsLogin === true && pair?.refreshToken !== undefined && !pair.retired
+  const lossAt = tokens?.lossAt
+  const isPresentable = needsLogin === true && tokens?.refreshToken !== undefined && !tokens.retired
   if (!isPresentable || lossAt === undefined || graceMs === Infinity || maxStalenessMs === 0) return 0
   return leftOf({ at: lossAt, ms: maxStalenessMs + CLOCK_SLACK_MS }, now)
 }

@@ -31,12 +31,12 @@ export interface RecordState {
   readonly owners?: number | undefined
   /** The epoch of the register when the record was written. */
   readonly epoch?: string | undefined
-  readonly pair?: Pair | undefined
-  readonly claim?: StoredLease | undefined
-  readonly rest?: StoredCoolDown | undefined
+  readonly tokens?: StoredTokenSet | undefined
+  readonly lease?: StoredLease | undefined
+  readonly coolDown?: StoredCoolDown | undefined
 }
 
-export interface Pair extends Fate {
+export interface StoredTokenSet extends Fate {
   readonly at: number
   readonly accessToken: string
   readonly accessLifetimeMs: number

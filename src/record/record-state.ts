@@ -13,7 +13,7 @@ import {
   RESERVE_MS,
 } from '../core/lease.ts'
 import { isOfOther, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
-import type { Change, StoredLease, Pair, Reading, RecordState, StoredCoolDown } from './record-shape.ts'
+import type { Change, StoredLease, StoredTokenSet, Reading, RecordState, StoredCoolDown } from './record-shape.ts'
 import { ownersAfter } from './fleet.ts'
 import { spentAfter } from './known-logins.ts'
 import { inEpoch, lossWaitMs } from './lost-writes.ts'
@@ -32,7 +32,7 @@ import {
 export const EMPTY: RecordState = {
   ...{ version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0, adoptedAt: undefined, ended: undefined },
   ...{ subject: undefined, loginId: undefined, began: undefined, spent: undefined, past: undefined },
-  ...{ owners: undefined, epoch: undefined, pair: undefined, claim: undefined, rest: undefined },
+  ...{ owners: undefined, epoch: undefined, tokens: undefined, lease: undefined, coolDown: undefined },
 }
 
 /** Who requests a lease, and what this owner has seen. */
@@ -49,18 +49,18 @@ type Fenced = Pick<Lease, 'fence' | 'version' | 'login' | 'epoch' | 'tokens'>
 export function acquire(stored: RecordState | undefined, request: LeaseRequest, reading: Reading): Change<LeaseResult> {
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
-  const { pair, rest } = state
-  if (pair && isNewer(state, request)) return { result: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
-  const isBroken = (rest?.isFirm === false && request.breaksCoolDown === true) || isOfOthers(rest, request)
-  const leftMs = rest && !isBroken ? leftOf(rest, now) : 0
-  if (rest && leftMs > 0) return { result: { kind: 'cooling', coolDown: coolDownIn(rest, leftMs) } }
+  const { tokens, coolDown } = state
+  if (tokens && isNewer(state, request)) return { result: { kind: 'newer', tokens: tokensIn(state, tokens, now) } }
+  const isBroken = (coolDown?.isFirm === false && request.breaksCoolDown === true) || isOfOthers(coolDown, request)
+  const leftMs = coolDown && !isBroken ? leftOf(coolDown, now) : 0
+  if (coolDown && leftMs > 0) return { result: { kind: 'cooling', coolDown: coolDownIn(coolDown, leftMs) } }
   const busy = busyIn(state, request, now) ?? lossIn(state, request, now)
   return busy ? { result: busy } : granted(state, request, now, request)
 }
 
 /** Whether the rejected credentials are other ones than the caller's. */
-function isOfOthers(rest: StoredCoolDown | undefined, { credentialsDigest }: LeaseTerms): boolean {
-  return rest?.by !== undefined && credentialsDigest !== undefined && rest.by !== credentialsDigest
+function isOfOthers(coolDown: StoredCoolDown | undefined, { credentialsDigest }: LeaseTerms): boolean {
+  return coolDown?.by !== undefined && credentialsDigest !== undefined && coolDown.by !== credentialsDigest
 }
 
 /** The owner that has the lost tokens writes them back earlier, so the others ask again after this time, ms. */
@@ -87,17 +87,17 @@ export function acquireForLogout(
 ): Change<LeaseResult> {
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
-  const { pair } = state
+  const { tokens } = state
   const isLater = act && endsEarlier(state, request, act, now)
-  if (pair && (isLater || isOfOther(state, request)))
-    return { result: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
+  if (tokens && (isLater || isOfOther(state, request)))
+    return { result: { kind: 'newer', tokens: tokensIn(state, tokens, now) } }
   // A logout does not wait for a pause between two exchanges.
-  const busy = state.claim?.settled ? undefined : busyIn(state, request, now)
+  const busy = state.lease?.settled ? undefined : busyIn(state, request, now)
   return busy ? { result: busy } : granted(state, request, now)
 }
 
 /** Whether another owner holds the lease. */
-function busyIn({ claim: lease }: RecordState, { owner, others = {} }: Applicant & EndTerms, now: number) {
+function busyIn({ lease }: RecordState, { owner, others = {} }: Applicant & EndTerms, now: number) {
   // An owner that requests a lease again has no exchange in flight. Neither has a dead owner.
   if (!lease || lease.owner === owner || (!lease.settled && lease.owner === others.dead)) return undefined
   // If a clock was set, a lease may only seem to have expired. It counts in full until its owner reports.
@@ -115,37 +115,37 @@ function granted(
 ): Change<Lease> {
   const state = others?.overlap ? (overlapping(stored, true) ?? stored) : stored
   // The last owner stalled, or could not report how its exchange ended: it may have presented the refresh token.
-  const open = state.claim?.settled === false ? state.claim : undefined
+  const open = state.lease?.settled === false ? state.lease : undefined
   // A version below one that this owner has seen comes from a restored copy, whose refresh token is spent.
-  const kept = state.version < seenVersion ? undefined : state.pair
-  const pair = kept && open ? doubted(kept, open.at) : kept
+  const kept = state.version < seenVersion ? undefined : state.tokens
+  const tokens = kept && open ? doubted(kept, open.at) : kept
   const version = Math.max(state.version, seenVersion)
   const fence = Math.max(state.fence + 1, Math.floor(now))
   const next: RecordState = {
     ...state,
     version,
     fence,
-    pair,
+    tokens,
     overlaps: state.overlaps || open !== undefined,
-    claim: { at: now, ms: ttlMs, owner, fence, settled: terms === undefined },
+    lease: { at: now, ms: ttlMs, owner, fence, settled: terms === undefined },
   }
   return { state: next, result: grantIn(next, state.version < seenVersion, now, terms) }
 }
 
 /** The lease as its owner receives it. @param isLost Whether the owner has seen a later version. */
 function grantIn(state: RecordState, isLost: boolean, now: number, terms?: LeaseTerms): Lease {
-  const { epoch, fence, login, pair, rest, version } = state
+  const { epoch, fence, login, tokens, coolDown, version } = state
   return {
     kind: 'granted',
     fence,
     version,
     login,
     ...(epoch !== undefined && { epoch }),
-    presentations: pair?.presentations ?? 0,
-    failures: isOfOthers(rest, terms ?? {}) ? 0 : (rest?.failures ?? 0),
-    overlapped: pair?.overlapped ?? false,
-    ...presentableIn(pair, terms, now),
-    ...(pair ? { tokens: tokensIn(state, pair, now) } : { missing: isLost ? 'lost' : whyMissing(state, 0) }),
+    presentations: tokens?.presentations ?? 0,
+    failures: isOfOthers(coolDown, terms ?? {}) ? 0 : (coolDown?.failures ?? 0),
+    overlapped: tokens?.overlapped ?? false,
+    ...presentableIn(tokens, terms, now),
+    ...(tokens ? { tokens: tokensIn(state, tokens, now) } : { missing: isLost ? 'lost' : whyMissing(state, 0) }),
   }
 }
 
@@ -162,19 +162,24 @@ export function accept(
   const { now } = reading
   const { fence } = lease
   const state = inEpoch(stored ?? EMPTY, reading)
-  if (fence <= (state.pair?.fence ?? 0) || fence <= state.clearedFence || isOfOther(state, lease)) {
-    const result = state.pair && tokensIn(state, state.pair, now)
-    if (fence === state.pair?.fence) return { result }
+  if (fence <= (state.tokens?.fence ?? 0) || fence <= state.clearedFence || isOfOther(state, lease)) {
+    const result = state.tokens && tokensIn(state, state.tokens, now)
+    if (fence === state.tokens?.fence) return { result }
     // This exchange overlapped that of the stored tokens, or the one in flight. At some services each of the two ends the session of the other.
-    const next = overlapping(state, state.overlaps || state.claim?.settled === false)
+    const next = overlapping(state, state.overlaps || state.lease?.settled === false)
     // If the record was lost and its clock set back, the lease of this exchange may still be stored, with a fence below that of the tokens.
-    return { state: state.claim?.fence === fence ? { ...(next ?? state), claim: undefined } : next, result }
+    return { state: state.lease?.fence === fence ? { ...(next ?? state), lease: undefined } : next, result }
   }
   return settled(state, bare(lease), bare(tokens), now)
 }
 
 /** The token set that a lease stores. */
-function pairOf(state: RecordState, { fence, epoch = state.epoch }: Fenced, tokens: NewTokens, now: number): Pair {
+function tokenSetOf(
+  state: RecordState,
+  { fence, epoch = state.epoch }: Fenced,
+  tokens: NewTokens,
+  now: number,
+): StoredTokenSet {
   const isContested = state.fence !== fence
   // The register may have executed the step in the epoch of its lease, and lost writes afterwards. Others have then used the refresh token.
   const isDoubted = state.epoch !== undefined && epoch !== state.epoch
@@ -209,7 +214,7 @@ export function bare<Given extends object>(given: Given): Given {
 export function settled(state: RecordState, lease: Fenced, tokens: NewTokens, now: number): Change<StoredTokens> {
   const { fence, version, login = 0 } = lease
   const isContested = state.fence !== fence
-  const pair = pairOf(state, lease, tokens, now)
+  const kept = tokenSetOf(state, lease, tokens, now)
   // If the record was lost, only the lease still has its login. The new record may have a lower fence.
   const before = state.login === 0 ? lease.tokens : undefined
   const next: RecordState = {
@@ -222,11 +227,11 @@ export function settled(state: RecordState, lease: Fenced, tokens: NewTokens, no
     loginId: tokens.loginId ?? state.loginId ?? before?.loginId,
     spent: spentAfter(state, tokens),
     owners: ownersAfter(state),
-    pair,
-    claim: state.claim?.fence === fence ? undefined : state.claim,
-    rest: undefined,
+    tokens: kept,
+    lease: state.lease?.fence === fence ? undefined : state.lease,
+    coolDown: undefined,
   }
-  return { state: next, result: tokensIn(next, pair, now) }
+  return { state: next, result: tokensIn(next, kept, now) }
 }
 
 /** Completes a lease whose exchange failed. Changes nothing if the record no longer holds this lease. */
@@ -238,35 +243,35 @@ export function release(
 ): Change<ReleaseResult> {
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
-  const { pair, claim: lease } = state
-  const newer = pair && state.version > version ? tokensIn(state, pair, now) : undefined
+  const { tokens, lease } = state
+  const newer = tokens && state.version > version ? tokensIn(state, tokens, now) : undefined
   const result: ReleaseResult = {
-    contested: state.fence !== fence || pair?.overlapped === true,
+    contested: state.fence !== fence || tokens?.overlapped === true,
     ...(newer && { newer }),
   }
   const report = typeof given === 'function' ? given(result) : given
   if (lease?.fence !== fence) return { result }
-  const kept = report.drops ? undefined : pair
+  const kept = report.drops ? undefined : tokens
   const after = kept && !newer ? fateAfter(kept, lease, report, now) : kept
-  return { state: released({ ...state, pair: after }, lease, report.shared, now), result }
+  return { state: released({ ...state, tokens: after }, lease, report.shared, now), result }
 }
 
 /** The lease stays if its owner makes the next request. */
 function released(state: RecordState, lease: StoredLease, next: Next | undefined, now: number): RecordState {
-  if (next === undefined) return { ...state, claim: undefined }
-  if (next.kind === 'retry') return { ...state, claim: { ...lease, at: now, ms: next.ms + RESERVE_MS, settled: true } }
-  return { ...state, claim: undefined, rest: storedCoolDown(next, now) }
+  if (next === undefined) return { ...state, lease: undefined }
+  if (next.kind === 'retry') return { ...state, lease: { ...lease, at: now, ms: next.ms + RESERVE_MS, settled: true } }
+  return { ...state, lease: undefined, coolDown: storedCoolDown(next, now) }
 }
 
 /** Checks what has become of a login, without a lease. */
 export function check(stored: RecordState | undefined, seen: Seen, reading: Reading): Change<CheckResult | undefined> {
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
-  const { pair, rest } = state
-  if (pair && isNewer(state, seen)) return { result: { kind: 'newer', tokens: tokensIn(state, pair, now) } }
-  if (rest?.code === 'ERR_LOGIN_REQUIRED')
-    return { result: { kind: 'cooling', coolDown: coolDownIn(rest, leftOf(rest, now)) } }
-  return { result: pair ? undefined : { kind: 'missing', missing: whyMissing(state, seen.seenVersion) } }
+  const { tokens, coolDown } = state
+  if (tokens && isNewer(state, seen)) return { result: { kind: 'newer', tokens: tokensIn(state, tokens, now) } }
+  if (coolDown?.code === 'ERR_LOGIN_REQUIRED')
+    return { result: { kind: 'cooling', coolDown: coolDownIn(coolDown, leftOf(coolDown, now)) } }
+  return { result: tokens ? undefined : { kind: 'missing', missing: whyMissing(state, seen.seenVersion) } }
 }
 
 /** Notes an exchange without the record. At some services it ends the session of the stored tokens and of the next ones. */
@@ -281,9 +286,9 @@ export function overlap(stored: RecordState | undefined, reading: Reading): Chan
  * @returns undefined if nothing changes: each process of a fleet may note the same.
  */
 function overlapping(state: RecordState, overlaps: boolean): RecordState | undefined {
-  const { pair } = state
-  if (overlaps === state.overlaps && pair?.overlapped !== false) return undefined
-  return { ...state, pair: pair && { ...pair, overlapped: true }, overlaps }
+  const { tokens } = state
+  if (overlaps === state.overlaps && tokens?.overlapped !== false) return undefined
+  return { ...state, tokens: tokens && { ...tokens, overlapped: true }, overlaps }
 }
 
 function storedCoolDown({ kind, ms, ...reason }: CoolDown, at: number): StoredCoolDown {

@@ -1,6 +1,6 @@
 import type { CoolDown, Missing } from '../core/lease.ts'
 import { isOfOther, type KnownLogin, type StoredTokens } from '../core/stored-tokens.ts'
-import type { Pair, RecordState, StoredCoolDown } from './record-shape.ts'
+import type { StoredTokenSet, RecordState, StoredCoolDown } from './record-shape.ts'
 
 /** Between two readings, an owner extrapolates the register's clock with its own. The next reading may be this much behind. */
 export const CLOCK_SLACK_MS = 1_000
@@ -43,7 +43,7 @@ export function endsEarlier(state: RecordState, { loginId }: KnownLogin, act: Pa
 
 /** Whether the record holds tokens that an owner has not seen. */
 export function isNewer(state: RecordState, seen: Seen): boolean {
-  return state.pair !== undefined && (state.version > seen.seenVersion || isOfOther(state, seen))
+  return state.tokens !== undefined && (state.version > seen.seenVersion || isOfOther(state, seen))
 }
 
 /** Why the record holds no usable tokens. */
@@ -61,8 +61,12 @@ export function leftOf({ at, ms }: { readonly at: number; readonly ms: number | 
   return at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)
 }
 
-export function tokensIn({ version, login, subject, loginId }: RecordState, pair: Pair, now: number): StoredTokens {
-  const { at, accessToken, accessLifetimeMs, accessMs, refreshToken, refreshMs, dueMs, context, credentials } = pair
+export function tokensIn(
+  { version, login, subject, loginId }: RecordState,
+  tokens: StoredTokenSet,
+  now: number,
+): StoredTokens {
+  const { at, accessToken, accessLifetimeMs, accessMs, refreshToken, refreshMs, dueMs, context, credentials } = tokens
   return {
     version,
     ...(login > 0 && { login }),
@@ -85,14 +89,15 @@ export function coolDownIn({ at, ms, ...reason }: StoredCoolDown, leftMs: number
 }
 
 /** @returns How long the record is useful, ms from `now`. */
-export function keptMs({ pair, claim: lease, rest }: RecordState, now: number): number {
-  if (rest?.ms === null && rest.code !== 'ERR_LOGIN_REQUIRED') return Infinity
+export function keptMs({ tokens, lease, coolDown }: RecordState, now: number): number {
+  if (coolDown?.ms === null && coolDown.code !== 'ERR_LOGIN_REQUIRED') return Infinity
   const ends = [
-    pair
-      ? pair.at + Math.max(pair.accessMs, pair.refreshToken === undefined ? 0 : (pair.refreshMs ?? UNKNOWN_REFRESH_MS))
+    tokens
+      ? tokens.at +
+        Math.max(tokens.accessMs, tokens.refreshToken === undefined ? 0 : (tokens.refreshMs ?? UNKNOWN_REFRESH_MS))
       : 0,
     lease ? lease.at + lease.ms : 0,
-    rest ? rest.at + (rest.ms ?? 0) : 0,
+    coolDown ? coolDown.at + (coolDown.ms ?? 0) : 0,
   ]
   return Math.max(0, Math.max(...ends) - now)
 }

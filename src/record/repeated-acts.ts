@@ -19,25 +19,25 @@ export function adoptAgain(
   reading: Reading,
   login: PastAct & Reading,
 ): Change<AdoptedTokens | undefined> {
-  const { clearedFence, loginId = '', pair, ended = [] } = stored ?? EMPTY
+  const { clearedFence, loginId = '', tokens: kept, ended = [] } = stored ?? EMPTY
   const again = () => adopt(stored, seenVersion, tokens, reading, login)
-  if (!stored || !pair || loginId !== tokens.loginId) {
+  if (!stored || !kept || loginId !== tokens.loginId) {
     // Of two logins in one millisecond, the stored one stays.
     const at = Math.floor(login.now) - 1
     const isOver = ended.includes(tokens.loginId ?? '') || (stored && isSuperseded(stored, login, at, reading.now))
     return isOver ? { result: undefined } : again()
   }
-  if (pair.accessToken === tokens.accessToken) return { result: tokensIn(stored, pair, reading.now) }
+  if (kept.accessToken === tokens.accessToken) return { result: tokensIn(stored, kept, reading.now) }
   // If the token set is still that of the login, only this owner has renewed it.
-  return pair.fence === clearedFence + 1 ? again() : { result: undefined }
+  return kept.fence === clearedFence + 1 ? again() : { result: undefined }
 }
 
 /**
  * Whether the record was cleared since the act, and has neither tokens nor a lease. To clear it again would notify its followers of a change. If the response
  * is lost again, they would repeat the logout without end.
  */
-function isCleared({ pair, claim, clearedFence, adoptedAt }: RecordState, { isLogin }: PastAct, at: number): boolean {
-  return !pair && !claim && clearedFence >= at && (!isLogin || adoptedAt === at)
+function isCleared({ tokens, lease, clearedFence, adoptedAt }: RecordState, { isLogin }: PastAct, at: number): boolean {
+  return !tokens && !lease && clearedFence >= at && (!isLogin || adoptedAt === at)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { fingerprintOf, randomHex } from '../core/digest.ts'
-import type { StoredLease, Pair, RecordState, StoredCoolDown } from '../record/record-shape.ts'
+import type { StoredLease, StoredTokenSet, RecordState, StoredCoolDown } from '../record/record-shape.ts'
 import type { Unclear } from '../core/refresh-fate.ts'
 import { EMPTY } from '../record/record-state.ts'
 import { member, quietly } from '../core/thrown.ts'
@@ -10,9 +10,7 @@ import type { KeyRing } from './sealed-box.ts'
  * The version of the format. Raise it if a member that earlier releases know changes or is removed: releases leave documents with a higher number alone. A
  * new optional member needs no new number: earlier releases keep it and pass it on.
  */
-const SCHEMA = 2
-/** The oldest schema that this release reads. Each release also reads the schema of the release before it. */
-const OLDEST = 2
+const SCHEMA = 1
 const MAX_LENGTH = 262_144
 
 /** This process must leave the record alone: a newer release wrote it, or it is sealed with an unknown key. */
@@ -59,10 +57,8 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
   const envelope = text.length <= MAX_LENGTH ? quietly(() => JSON.parse(text) as unknown) : undefined
   const schema = member(envelope, 'schema')
   // JSON.parse reads 1e999 as Infinity. If that counted as a newer release, the record would never be replaced.
-  if (!counter(schema)) return NO_RECORD
+  if (!counter(schema) || schema < SCHEMA) return NO_RECORD
   if (schema > SCHEMA) throw new ForeignRecord('a newer release wrote it')
-  // An older record counts as absent: one process then obtains new tokens.
-  if (schema < OLDEST) return {}
   if (!isEnvelope(envelope)) return NO_RECORD
   const isKnown = (await keyRing.ids()).includes(envelope.kid)
   if (!isKnown && envelope.kid !== '') throw new ForeignRecord(UNKNOWN_KEY)
@@ -75,7 +71,7 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
   return read && isInOrder(read) ? { state: read } : NO_RECORD
 }
 
-const NO_PAIR = {
+const NO_TOKENS = {
   ...{ refreshToken: undefined, refreshMs: undefined, fingerprint: undefined, context: undefined },
   ...{ credentials: undefined, doubtAt: undefined, lossAt: undefined, unclear: undefined },
 }
@@ -84,8 +80,12 @@ const NO_REASON = { status: undefined, serviceCode: undefined, loginReason: unde
 /** The rules also read members that the text lacks: each is an own property (F365). */
 function whole(read: RecordState): RecordState {
   const state = { ...EMPTY, ...read }
-  const { pair, rest } = state
-  return { ...state, pair: pair && { ...NO_PAIR, ...pair }, rest: rest && ({ ...NO_REASON, ...rest } as typeof rest) }
+  const { tokens, coolDown } = state
+  return {
+    ...state,
+    tokens: tokens && { ...NO_TOKENS, ...tokens },
+    coolDown: coolDown && ({ ...NO_REASON, ...coolDown } as typeof coolDown),
+  }
 }
 
 const NO_RECORD: Stored = { flaw: 'it is not a token record' }
@@ -95,15 +95,15 @@ function contextOf(key: string, { schema, nonce, shown }: Omit<Envelope, 'box' |
   return [key, String(schema), nonce, JSON.stringify(shown)]
 }
 
-async function shownOf({ version, pair, claim: lease, rest }: RecordState): Promise<Shown> {
+async function shownOf({ version, tokens, lease, coolDown }: RecordState): Promise<Shown> {
   const at = (ms: number) => new Date(Math.min(ms, LAST_DATE)).toISOString()
   return {
     version,
-    ...(pair?.refreshToken !== undefined && { fingerprint: await fingerprintOf(pair.refreshToken) }),
-    ...(pair && { accessEnd: at(pair.at + pair.accessMs) }),
-    ...(pair?.refreshMs !== undefined && { refreshEnd: at(pair.at + pair.refreshMs) }),
+    ...(tokens?.refreshToken !== undefined && { fingerprint: await fingerprintOf(tokens.refreshToken) }),
+    ...(tokens && { accessEnd: at(tokens.at + tokens.accessMs) }),
+    ...(tokens?.refreshMs !== undefined && { refreshEnd: at(tokens.at + tokens.refreshMs) }),
     ...(lease && { leasedUntil: at(lease.at + lease.ms) }),
-    ...(rest && { coolsDownUntil: rest.ms === null ? 'reset()' : at(rest.at + rest.ms) }),
+    ...(coolDown && { coolsDownUntil: coolDown.ms === null ? 'reset()' : at(coolDown.at + coolDown.ms) }),
   }
 }
 
@@ -137,7 +137,7 @@ const shape =
 
 const isEnvelope = shape<Envelope>({ schema: counter, nonce: text, kid: text, shown: () => true, box: text })
 
-const isPair = shape<Pair>({
+const isTokenSet = shape<StoredTokenSet>({
   at: number,
   accessToken: text,
   accessLifetimeMs: number,
@@ -172,9 +172,9 @@ const isRecordState = shape<RecordState>({
   past: optional(texts),
   owners: optional(number),
   epoch: optional(text),
-  pair: optional((pair) => isPair(pair) && isUsable(pair)),
-  claim: optional(shape<StoredLease>({ at: number, ms: number, owner: text, fence: counter, settled: flag })),
-  rest: optional(
+  tokens: optional((tokens) => isTokenSet(tokens) && isUsable(tokens)),
+  lease: optional(shape<StoredLease>({ at: number, ms: number, owner: text, fence: counter, settled: flag })),
+  coolDown: optional(
     shape<StoredCoolDown>({
       at: number,
       ms: (ms) => ms === null || number(ms),
@@ -198,13 +198,13 @@ const HINTS: Readonly<Record<string, Check>> = {
   past: texts,
   owners: number,
 }
-const PAIR_HINTS: Readonly<Record<string, Check>> = { fingerprint: text, lossAt: number }
+const TOKEN_HINTS: Readonly<Record<string, Check>> = { fingerprint: text, lossAt: number }
 
 function withoutInvalidHints(state: unknown): unknown {
   const all = [
     [state, HINTS],
-    [member(state, 'pair'), PAIR_HINTS],
-    [member(state, 'rest'), { by: text }],
+    [member(state, 'tokens'), TOKEN_HINTS],
+    [member(state, 'coolDown'), { by: text }],
   ] as const
   for (const [value, hints] of all)
     for (const [name, check] of Object.entries(hints))
@@ -214,12 +214,12 @@ function withoutInvalidHints(state: unknown): unknown {
 }
 
 /** Checks that the last fence is the highest. Otherwise each later lease would count as outdated, and no new tokens would ever be stored. */
-function isInOrder({ fence, clearedFence, pair, claim: lease }: RecordState): boolean {
-  return fence >= Math.max(clearedFence, pair?.fence ?? 0, lease?.fence ?? 0)
+function isInOrder({ fence, clearedFence, tokens, lease }: RecordState): boolean {
+  return fence >= Math.max(clearedFence, tokens?.fence ?? 0, lease?.fence ?? 0)
 }
 
 /** Checks stored tokens like those of a token source: axios would strip other characters, and send a different token. */
-function isUsable({ accessToken, accessLifetimeMs, refreshToken }: Pair): boolean {
+function isUsable({ accessToken, accessLifetimeMs, refreshToken }: StoredTokenSet): boolean {
   const grant = { accessToken: accessToken === '' ? null : accessToken, accessLifetimeMs, refreshToken }
   return quietly(() => readAdopted(grant)) !== undefined
 }

@@ -102,7 +102,7 @@ export class StoredState {
       known ??= await this.#read(key, how)
       const current = known.state && withSeen(known.state, this.seen, known.reading)
       // What this owner restores, or has seen of a loss, must also reach the others.
-      const isMended = current?.pair !== known.state?.pair
+      const isMended = current?.tokens !== known.state?.tokens
       const { state = isMended ? current : undefined, result } = step(current, known.reading)
       if (!state) return result
       const other = writing.get(key)
@@ -160,9 +160,9 @@ export class StoredState {
     // Reported once: permissions rarely change.
     if (epoch === null && !this.#isEpochUnknown) report('store-epoch-unknown', UNKNOWN_EPOCH)
     this.#isEpochUnknown ||= epoch === null
-    const { pair, epoch: writtenIn } = state ?? {}
+    const { tokens, epoch: writtenIn } = state ?? {}
     const isOther = typeof epoch === 'string' && writtenIn !== undefined && epoch !== writtenIn
-    if (isOther && pair?.refreshToken !== undefined && !pair.retired && pair.doubtAt === undefined)
+    if (isOther && tokens?.refreshToken !== undefined && !tokens.retired && tokens.doubtAt === undefined)
       report('store-restored', RESTORED)
   }
 

@@ -161,10 +161,10 @@ export class ActRules {
   replaced(owner: Owner, before: RecordState | undefined, after: RecordState): void {
     const place = ++this.#places
     const { acts } = this.#of(owner)
-    const old = before?.pair && this.#service.rootOf(before.pair.accessToken)
-    const root = after.pair && this.#service.rootOf(after.pair.accessToken)
+    const old = before?.tokens && this.#service.rootOf(before.tokens.accessToken)
+    const root = after.tokens && this.#service.rootOf(after.tokens.accessToken)
     const isCleared = after.clearedFence > (before?.clearedFence ?? 0)
-    if (isCleared && !after.pair) {
+    if (isCleared && !after.tokens) {
       this.#cleared.push({ at: place, by: owner.name })
       if (old !== undefined) this.#erases(owner, old)
     }

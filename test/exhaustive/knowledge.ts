@@ -73,7 +73,7 @@ export class Knowledge {
    * stored token set is marked, and the next one.
    */
   learns(owner: string, state: RecordState | undefined): void {
-    const isMarked = state?.overlaps === true && state.pair?.overlapped !== false
+    const isMarked = state?.overlaps === true && state.tokens?.overlapped !== false
     if (isMarked) this.#told.set(owner, this.#stored.size)
   }
 

@@ -12,14 +12,14 @@ export function reachedPlaces(): string[] {
 
 /** The scopes together must reach each of these places, or finding no violation proves nothing. */
 export const PLACES: readonly string[] = [
-  ...['claim busy', 'claim cooling', 'claim granted', 'claim newer'],
+  ...['lease busy', 'lease cooling', 'lease granted', 'lease newer'],
   ...['fate counted', 'fate dead', 'fate doubtful', 'fate keep'],
   ...['granted, in doubt', 'granted, private', 'granted, unclear'],
   ...['granted, missing: logged-out', 'granted, missing: lost', 'granted, missing: none-yet'],
   ...['shared cool-down', 'shared retry'],
   'R1: read in another epoch',
   'R2: an instant lies in the future',
-  'R3: a later claim wins',
+  'R3: a later lease wins',
   'R4: granted, overlapped',
   'R5: a replace that is executed twice does nothing',
   'R8: granted as a last resort',

@@ -294,7 +294,7 @@ export const PAIRED_SCOPES: readonly Scope[] = [
     ...ENDS,
   },
   {
-    name: 'a pair that is stored again after a restore',
+    name: 'a token set that is stored again after a restore',
     owners: [GET_RENEW, GET_RENEW],
     faults: { lost: 1, restore: 1 },
     most: 2,

@@ -193,13 +193,13 @@ export class Watch {
   }
 
   answered(owner: Owner, seenVersion: number, answer: LeaseResult): void {
-    reach(`claim ${answer.kind}`)
+    reach(`lease ${answer.kind}`)
     this.#restore?.hasStepped(owner)
     if (answer.kind === 'granted') reachGrant(answer)
     if (answer.kind === 'newer') this.#isNewer(owner, seenVersion, answer.tokens)
     if (answer.kind === 'newer') this.offered(owner, answer.tokens)
     if (answer.kind === 'busy' && answer.remainingMs > EXCHANGE_MS * 1.5 + 3_000)
-      this.fail('R2', `a claim is believed for ${answer.remainingMs} ms more`)
+      this.fail('R2', `a lease is valid for ${answer.remainingMs} ms more`)
   }
 
   /** An exchange starts. @param refreshToken Undefined for an obtain. */
@@ -246,12 +246,12 @@ export class Watch {
     if (lease.isPrivate || hadTrouble || lease.fence <= this.#clearedFence) return
     const fence = this.#stored.get(stored.accessToken)
     const isOurs = stored.accessToken === tokens.accessToken
-    if (!isOurs) reach('R3: a later claim wins')
-    if (fence === undefined) this.fail('I3', `${owner.name} has a pair that is stored nowhere`)
+    if (!isOurs) reach('R3: a later lease wins')
+    if (fence === undefined) this.fail('I3', `${owner.name} has a token set that is stored nowhere`)
     else if (!isOurs && fence < lease.fence)
       this.fail(
         'I3',
-        `the pair of ${owner.name} (claim ${lease.fence}) gave way to one that was claimed earlier (${fence})`,
+        `the token set of ${owner.name} (lease ${lease.fence}) gave way to one whose lease is older (${fence})`,
       )
   }
 
@@ -262,40 +262,40 @@ export class Watch {
     after: RecordState,
     { now, isRepeated }: { now: number; isRepeated: boolean },
   ): void {
-    const { pair, claim: lease } = after
+    const { tokens, lease } = after
     // A create that is repeated after a flush restores a lease only: the register cannot distinguish it from a new create.
-    if (isRepeated && (before || pair)) this.fail('I16', `a command of ${owner.name} took effect twice`)
+    if (isRepeated && (before || tokens)) this.fail('I16', `a command of ${owner.name} took effect twice`)
     if (before && after.fence < before.fence) this.fail('fence', `it falls from ${before.fence} to ${after.fence}`)
     if (before && after.version < before.version)
       this.fail('I4', `the version falls from ${before.version} to ${after.version}`)
     this.#clearedFence = Math.max(this.#clearedFence, after.clearedFence)
-    const had = before?.claim
+    const had = before?.lease
     const isCleared = after.clearedFence > (before?.clearedFence ?? 0)
     const hasRunOut = had && now >= had.at + had.ms
     const isTouched = had && (lease?.fence !== had.fence || (lease.settled && !had.settled))
     if (isTouched && !isCleared && !hasRunOut && !this.isStepped && had.owner !== `${owner.name}-0`)
-      this.fail('I6', `${owner.name} settles a claim of ${had.owner}`)
-    const isDoubted = before?.pair?.retired && before.pair.refreshToken === pair?.refreshToken
-    if (isDoubted && !pair?.retired)
-      this.fail('I8', `${owner.name} ends the doubt of a refresh token without a new pair`)
-    if (pair?.refreshToken !== undefined) this.knowledge.stores(pair.refreshToken)
-    if (pair) this.#login?.isStored(this.#time())
+      this.fail('I6', `${owner.name} completes a lease of ${had.owner}`)
+    const isDoubted = before?.tokens?.retired && before.tokens.refreshToken === tokens?.refreshToken
+    if (isDoubted && !tokens?.retired)
+      this.fail('I8', `${owner.name} ends the doubt of a refresh token without a new token set`)
+    if (tokens?.refreshToken !== undefined) this.knowledge.stores(tokens.refreshToken)
+    if (tokens) this.#login?.isStored(this.#time())
     this.#acts?.replaced(owner, before, after)
     this.knowledge.learns(owner.name, after)
     this.#explain(owner)
     // No owner goes back to an older record than it has seen, even if that ends the login (I4).
     // If the API has rejected the access token, and the service its refresh token, no caller gets that access token again (F206).
     const isRefused = this.#service.refusedRoots.size > 0
-    if (before?.pair && !pair && !isCleared && this.#login && !this.#isRestored && !isRefused)
+    if (before?.tokens && !tokens && !isCleared && this.#login && !this.#isRestored && !isRefused)
       this.fail('login', `${owner.name} drops the tokens of a login`)
-    const root = pair && this.#service.rootOf(pair.accessToken)
+    const root = tokens && this.#service.rootOf(tokens.accessToken)
     if (isCleared) for (const ended of this.#roots) if (ended !== root) this.#endedRoots.add(ended)
     if (root === undefined) return
     if (this.#endedRoots.has(root)) this.fail('login', `${owner.name} brings back a session that was forgotten`)
     this.#roots.add(root)
-    this.#stored.set(pair!.accessToken, pair!.fence)
-    if (pair!.accessToken !== before?.pair?.accessToken && before && after.version <= before.version)
-      this.fail('version', `a new pair does not raise it from ${before.version}`)
+    this.#stored.set(tokens!.accessToken, tokens!.fence)
+    if (tokens!.accessToken !== before?.tokens?.accessToken && before && after.version <= before.version)
+      this.fail('version', `a new token set does not raise it from ${before.version}`)
   }
 
   /** An owner has written a rejection into the record. The owner learns the reason now, or never. */

@@ -278,14 +278,14 @@ export class World {
 
   /** The state in one line, for users. */
   get shown(): string {
-    const { version, fence, overlaps, pair, claim: lease, rest } = this.#register.state ?? {}
+    const { version, fence, overlaps, tokens, lease, coolDown } = this.#register.state ?? {}
     const short = (n = 0) => n % 100_000
     return [
       `t=${this.#now} v${version} f${short(fence)}${overlaps ? ' overlaps' : ''}`,
-      pair &&
-        `pair ${pair.refreshToken} f${short(pair.fence)}${pair.retired ? ' retired' : ''}${pair.overlapped ? ' overlapped' : ''}`,
-      lease && `claim ${lease.owner} f${short(lease.fence)}${lease.settled ? ' settled' : ''}`,
-      rest && `rest ${rest.code}`,
+      tokens &&
+        `tokens ${tokens.refreshToken} f${short(tokens.fence)}${tokens.retired ? ' retired' : ''}${tokens.overlapped ? ' overlapped' : ''}`,
+      lease && `lease ${lease.owner} f${short(lease.fence)}${lease.settled ? ' settled' : ''}`,
+      coolDown && `cool-down ${coolDown.code}`,
       `| ${this.#pending.map(({ id, what }) => `${id} ${what}`).join(', ')}`,
     ].join(' ')
   }
@@ -530,9 +530,9 @@ export class World {
     this.watch.reads(owner)
     this.watch.knowledge.learns(owner.name, this.#register.state)
     const reading = this.#register.read(this.#now)
-    const { pair, epoch } = this.#register.state ?? {}
-    if (pair && epoch !== undefined && epoch !== reading.epoch) reach('R1: read in another epoch')
-    if (pair && pair.at > reading.now + 1_000) reach('R2: an instant lies in the future')
+    const { tokens, epoch } = this.#register.state ?? {}
+    if (tokens && epoch !== undefined && epoch !== reading.epoch) reach('R1: read in another epoch')
+    if (tokens && tokens.at > reading.now + 1_000) reach('R2: an instant lies in the future')
     return { value: reading, text: this.#register.key }
   }
 

@@ -104,8 +104,8 @@ const values = (theirs: string, socket: string): Record<string, unknown> => {
       current: pair,
       stored: pair,
       tokens: pair,
-      claim: { owner: 'EVIL', until: 9e15 },
-      rest: { until: 9e15, code: 'ERR_CLOSED' },
+      lease: { owner: 'EVIL', until: 9e15 },
+      coolDown: { until: 9e15, code: 'ERR_CLOSED' },
     },
     ...{
       context: JSON.stringify({ tokenEndpoint: theirs, revocationEndpoint: theirs }),

@@ -7,7 +7,7 @@ const HOUR = 3_600_000
 const stateOf = (owners?: number, accessLifetimeMs = HOUR): RecordState => ({
   ...EMPTY,
   owners,
-  pair: { ...({} as NonNullable<RecordState['pair']>), accessLifetimeMs },
+  tokens: { ...({} as NonNullable<RecordState['tokens']>), accessLifetimeMs },
 })
 
 /** All owners of a fleet adopt the tokens of one renewal, each in another millisecond. */

@@ -19,7 +19,7 @@ const REQUEST = bare({
 /** As the store passes it on. */
 const at = (ms: number) => bare({ now: now + ms })
 const EVIL: Record<string, unknown> = {
-  pair: {
+  tokens: {
     ...TOKENS,
     accessToken: 'evil',
     at: now,
@@ -29,8 +29,8 @@ const EVIL: Record<string, unknown> = {
     presentations: 0,
     overlapped: false,
   },
-  claim: { at: now, ms: 9e9, owner: 'evil', fence: 9e15, settled: false },
-  rest: { at: now, ms: null, failures: 1, isFirm: true, code: 'ERR_LOGIN_REQUIRED' },
+  lease: { at: now, ms: 9e9, owner: 'evil', fence: 9e15, settled: false },
+  coolDown: { at: now, ms: null, failures: 1, isFirm: true, code: 'ERR_LOGIN_REQUIRED' },
   ...{ loginId: 'evil', subject: 'evil', adoptedAt: now, ended: ['this'], began: 'f', spent: ['f'], past: ['f'] },
   ...{ doubtAt: 0, lossAt: now, unclear: { at: 0, says: 'evil', times: 9 }, refreshMs: -1, fingerprint: 'f' },
   ...{ epoch: 'evil', context: 'evil', credentials: 'evil', by: 'ffff', loginReason: 'lost' },

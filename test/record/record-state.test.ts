@@ -13,7 +13,7 @@ const TTL_MS = 15_000
 const HOUR = 3_600_000
 const REST: CoolDown = { kind: 'cool-down', ms: 20_000, failures: 3, isFirm: true, code: 'ERR_THROTTLED', status: 429 }
 
-const pair = (n: number): NewTokens => ({
+const tokensOf = (n: number): NewTokens => ({
   accessToken: `access-${n}`,
   accessLifetimeMs: 60_000,
   accessRemainingMs: 60_000,
@@ -38,7 +38,7 @@ class World {
   }
 
   accept(granted: Lease, n: number) {
-    return this.#after(accept(this.state, granted, pair(n), this))
+    return this.#after(accept(this.state, granted, tokensOf(n), this))
   }
 
   release(granted: Lease, told: Report) {
@@ -174,7 +174,7 @@ describe('given two leases, the first of which expired (R3)', () => {
     const { world, first, second } = two()
     world.accept(second, 3)
     expect(world.accept(first, 2)).toMatchObject({ accessToken: 'access-3', version: 2 })
-    expect(world.state!.pair).toMatchObject({ accessToken: 'access-3' })
+    expect(world.state!.tokens).toMatchObject({ accessToken: 'access-3' })
   })
 
   it('when the earlier one is released first, then the later token set replaces it', () => {
@@ -203,7 +203,7 @@ describe('given two leases, the first of which expired (R3)', () => {
     world.now += ms
     world.clear()
     expect(world.accept(second, 3)).toBeUndefined()
-    expect(world.state).not.toHaveProperty('pair')
+    expect(world.state).not.toHaveProperty('tokens')
     world.accept(world.granted('c'), 5)
     expect(world.accept(second, 3)).toMatchObject({ accessToken: 'access-5' })
   })
@@ -228,23 +228,23 @@ describe('given a login that is stored after the record was lost', () => {
     const world = World.withPair()
     for (const n of [2, 3, 4]) world.accept(world.granted(), n)
     const seenVersion = world.state!.version
-    world.state = adopt(undefined, 0, pair(9), world).state
+    world.state = adopt(undefined, 0, tokensOf(9), world).state
     expect(world.acquire('a', seenVersion)).toMatchObject({ kind: 'newer', tokens: { accessToken: 'access-9' } })
   })
 
   it('then its version is above the clock of the register, in seconds', () => {
-    expect(adopt(undefined, 0, pair(9), new World()).result.version).toBe(NOW / 1_000 + 1)
+    expect(adopt(undefined, 0, tokensOf(9), new World()).result.version).toBe(NOW / 1_000 + 1)
   })
 })
 
 describe('given a login whose step had no response, and is about to be repeated', () => {
   const loginAt = NOW - 5_000
   const login = (loginId: string, now: number, before?: RecordState) =>
-    adopt(before, 0, { ...pair(1), loginId }, { now }).state
+    adopt(before, 0, { ...tokensOf(1), loginId }, { now }).state
   const logout = (before: RecordState | undefined, now: number) => clear(before, { seenVersion: 0 }, { now }).state
   const isStored = (stored?: RecordState, seenVersion = 0) => {
     const past = { sinceMs: NOW - loginAt, seenVersion, isLogin: true, now: loginAt }
-    const tokens = { ...pair(2), loginId: 'this' }
+    const tokens = { ...tokensOf(2), loginId: 'this' }
     return adoptAgain(stored, seenVersion, tokens, { now: NOW }, past).state !== undefined
   }
   const this_ = login('this', loginAt)
@@ -277,8 +277,8 @@ describe('given a login whose step had no response, and is about to be repeated'
 
   it('when the record has it, and this owner has renewed it privately, then the new token set is stored, and the login has not ended', () => {
     const past = { sinceMs: NOW - loginAt, seenVersion: 0, isLogin: true, now: loginAt }
-    const { state } = adoptAgain(this_, 0, { ...pair(2), loginId: 'this' }, { now: NOW }, past)
-    expect(state).toMatchObject({ loginId: 'this', adoptedAt: loginAt, ended: [], pair: { accessToken: 'access-2' } })
+    const { state } = adoptAgain(this_, 0, { ...tokensOf(2), loginId: 'this' }, { now: NOW }, past)
+    expect(state).toMatchObject({ loginId: 'this', adoptedAt: loginAt, ended: [], tokens: { accessToken: 'access-2' } })
   })
 
   it('when the owner had seen everything in the record, then it is stored, whatever the clock of the register shows', () => {
@@ -289,7 +289,7 @@ describe('given a login whose step had no response, and is about to be repeated'
 })
 
 describe('given a logout whose step had no response, and is repeated', () => {
-  const tokens = { ...pair(1), loginId: 'other' }
+  const tokens = { ...tokensOf(1), loginId: 'other' }
   /** Another owner reports its login, which began at `at`, after this owner has reported the logout of a login or logout at NOW - 5 000. */
   const isStoredAfter = (isLogin: boolean, at: number) => {
     const act = { sinceMs: 5_000, seenVersion: 0, isLogin }
@@ -332,9 +332,9 @@ describe('given an exchange during which another may have been in flight (R4)', 
     world.now += TTL_MS
     const second = world.granted('b')
     world.accept(first, 2)
-    expect(world.state!.pair!.overlapped).toBe(true)
+    expect(world.state!.tokens!.overlapped).toBe(true)
     world.accept(second, 3)
-    expect(world.state!.pair!.overlapped).toBe(true)
+    expect(world.state!.tokens!.overlapped).toBe(true)
   })
 
   it('when the other lease was granted before the record was lost, then the token set is marked as soon as its owner arrives', () => {
@@ -343,9 +343,9 @@ describe('given an exchange during which another may have been in flight (R4)', 
     world.state = undefined
     world.now += 1
     world.accept(world.granted('b', 0), 3)
-    expect(world.state!.pair!.overlapped).toBe(false)
+    expect(world.state!.tokens!.overlapped).toBe(false)
     expect(world.accept(first, 2)).toMatchObject({ accessToken: 'access-3' })
-    expect(world.state!.pair).toMatchObject({ accessToken: 'access-3', overlapped: true })
+    expect(world.state!.tokens).toMatchObject({ accessToken: 'access-3', overlapped: true })
     expect(world.granted('c', 1).overlapped).toBe(true)
   })
 
@@ -357,7 +357,7 @@ describe('given an exchange during which another may have been in flight (R4)', 
     const later = world.granted('b')
     world.accept(first, 9)
     const marked = world.state
-    expect(marked).toMatchObject({ overlaps: true, claim: { fence: later.fence } })
+    expect(marked).toMatchObject({ overlaps: true, lease: { fence: later.fence } })
     world.accept(first, 9)
     expect(world.state).toBe(marked)
     world.accept(later, 3)
@@ -371,7 +371,7 @@ describe('given an exchange during which another may have been in flight (R4)', 
     world.accept(world.granted('b'), 2)
     world.accept(world.granted('b'), 3)
     world.accept(first, 9)
-    expect(world.state).toMatchObject({ overlaps: false, pair: { accessToken: 'access-3', overlapped: true } })
+    expect(world.state).toMatchObject({ overlaps: false, tokens: { accessToken: 'access-3', overlapped: true } })
   })
 
   it('when a later fence is lower, because the record was lost and its clock set back, then its owner still releases its lease', () => {
@@ -382,8 +382,8 @@ describe('given an exchange during which another may have been in flight (R4)', 
     const second = world.granted('b', 0)
     world.accept(first, 2)
     world.accept(second, 3)
-    expect(world.state).toMatchObject({ pair: { accessToken: 'access-2', overlapped: true } })
-    expect(world.state).not.toHaveProperty('claim')
+    expect(world.state).toMatchObject({ tokens: { accessToken: 'access-2', overlapped: true } })
+    expect(world.state).not.toHaveProperty('lease')
   })
 
   it('when a lease is released a second time, and another one is in flight, then nothing is marked', () => {
@@ -476,7 +476,7 @@ describe('given an exchange during which another may have been in flight (R4)', 
     world.release(world.granted('a'), { fate: 'keep', shared: { kind: 'retry', ms: 500 } })
     world.now += 1_500
     world.accept(world.granted('b'), 2)
-    expect(world.state!.pair!.overlapped).toBe(false)
+    expect(world.state!.tokens!.overlapped).toBe(false)
   })
 })
 
@@ -522,8 +522,8 @@ describe('given a state, and the time that it must be kept', () => {
 
   it('then a refresh token of unknown expiry is kept for a year (F214), and an endless cool-down forever', () => {
     const world = World.withPair()
-    const endless = { ...world.state!.pair!, refreshMs: undefined }
-    expect(keptMs({ ...world.state!, pair: endless }, NOW)).toBe(365 * 24 * HOUR)
+    const endless = { ...world.state!.tokens!, refreshMs: undefined }
+    expect(keptMs({ ...world.state!, tokens: endless }, NOW)).toBe(365 * 24 * HOUR)
     world.release(world.granted(), {
       fate: 'dead',
       shared: { ...REST, ms: Infinity, code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' },
@@ -535,8 +535,8 @@ describe('given a state, and the time that it must be kept', () => {
 
   it('then a token set without a refresh token is kept as long as its access token', () => {
     const world = World.withPair()
-    const alone = { ...world.state!.pair!, refreshToken: undefined, refreshMs: undefined }
-    expect(keptMs({ ...world.state!, pair: alone }, NOW)).toBe(60_000)
+    const alone = { ...world.state!.tokens!, refreshToken: undefined, refreshMs: undefined }
+    expect(keptMs({ ...world.state!, tokens: alone }, NOW)).toBe(60_000)
   })
 
   it('then the cool-down until a login is not kept without tokens', () => {
@@ -577,7 +577,7 @@ describe('given rules that also hold during a lease', () => {
     world.state = { ...world.state!, epoch: 'one' }
     world.epoch = 'one'
     world.release(world.granted('a'), { fate: 'keep', shared: { kind: 'retry', ms: 5_000 } })
-    expect(world.state.claim).toMatchObject({ settled: true })
+    expect(world.state.lease).toMatchObject({ settled: true })
     world.epoch = 'two'
     expect(world.granted('a')).toMatchObject({ presentable: false, isDoubted: true })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Pair, RecordState } from '../../src/record/record-shape.ts'
+import type { StoredTokenSet, RecordState } from '../../src/record/record-shape.ts'
 import { LOGIN_RULES } from '../../src/login/login-rules.ts'
 import { presentableIn } from '../../src/core/refresh-fate.ts'
 import { tokensIn, whyMissing } from '../../src/record/record-views.ts'
@@ -7,18 +7,18 @@ import { tokensIn, whyMissing } from '../../src/record/record-views.ts'
 /** A user logs in. */
 const LOGIN = { needsLogin: true, inDoubt: LOGIN_RULES.inDoubt }
 const NOW = Date.UTC(2026, 0, 1)
-const PAIR: Pair = {
+const PAIR: StoredTokenSet = {
   ...{ at: NOW, accessToken: 'a', accessLifetimeMs: 60_000, accessMs: 60_000, refreshToken: 'r', fence: 1 },
   ...{ retired: false, presentations: 0, overlapped: false },
 }
 const { refreshToken: _, ...WITHOUT } = PAIR
-const DOUBTED: Pair = { ...PAIR, doubtAt: NOW - 5_000 }
+const DOUBTED: StoredTokenSet = { ...PAIR, doubtAt: NOW - 5_000 }
 
 describe('given the token set of a record, when an owner checks whether its refresh token may be presented (R8)', () => {
   const YES = { presentable: true, isDoubted: false }
   const NO = { presentable: false, isDoubted: false }
 
-  it.each<[string, Pair | undefined, object, object]>([
+  it.each<[string, StoredTokenSet | undefined, object, object]>([
     ['there is no token set', undefined, { ...LOGIN }, NO],
     ['it has no refresh token', WITHOUT, { ...LOGIN }, NO],
     ['it is retired', { ...PAIR, retired: true }, { ...LOGIN }, NO],
@@ -40,8 +40,8 @@ describe('given the token set of a record, when an owner checks whether its refr
       { ...LOGIN, graceMs: 5_001 },
       { presentable: true, isDoubted: true },
     ],
-  ])('when %s, then the result is right', (_, pair, terms, expected) => {
-    expect(presentableIn(pair, terms, NOW)).toStrictEqual(expected)
+  ])('when %s, then the result is right', (_, tokens, terms, expected) => {
+    expect(presentableIn(tokens, terms, NOW)).toStrictEqual(expected)
   })
 
   it('when it was rejected with an unknown error, then the result says since when', () => {

@@ -117,11 +117,11 @@ class Process {
   /** Reads a state that this process has stored: the exchange is granted to it, with the refresh token in that state. */
   #learn([, , , , text, , , before]: string[], reply: unknown): void {
     if (text === undefined || Number(reply) !== 1) return
-    const { claim: lease, pair } = stateIn(text)
+    const { lease, tokens } = stateIn(text)
     // The previous lease may belong to another process.
-    if (lease && lease.fence === (before ? stateIn(before).claim?.fence : undefined) && !lease.settled) return
-    const isGranted = lease !== undefined && !lease.settled && pair?.refreshToken !== undefined && !pair.retired
-    this.#granted = isGranted ? fingerprintOf(pair.refreshToken) : undefined
+    if (lease && lease.fence === (before ? stateIn(before).lease?.fence : undefined) && !lease.settled) return
+    const isGranted = lease !== undefined && !lease.settled && tokens?.refreshToken !== undefined && !tokens.retired
+    this.#granted = isGranted ? fingerprintOf(tokens.refreshToken) : undefined
     if (lease) this.#isPrivate = false
   }
 

@@ -34,10 +34,10 @@ describeRedis('given a foreign value instead of the record', () => {
     ['an envelope with an additional member', (record) => record.replace('"schema"', '"no name":1,"schema"')],
     ['an envelope without its state', (record) => record.replace(/,"box":"(\\.|[^"\\])*"/, '')],
     ['a state with a string instead of a number', changedState((state) => ({ ...state, version: 'one' }))],
-    ['a state whose token set has another type', changedState((state) => ({ ...state, pair: 'none' }))],
+    ['a state whose token set has another type', changedState((state) => ({ ...state, tokens: 'none' }))],
     [
       'a state whose token set lacks a member',
-      changedState(({ pair, ...state }) => ({ ...state, pair: { ...(pair as object), at: undefined } })),
+      changedState(({ tokens, ...state }) => ({ ...state, tokens: { ...(tokens as object), at: undefined } })),
     ],
     ['a state with an additional member', changedState((state) => ({ ...state, 'no name': 1 }))],
     [
@@ -45,19 +45,19 @@ describeRedis('given a foreign value instead of the record', () => {
       (record) => record.replace(/\\"accessLifetimeMs\\":\d+/, '\\"accessLifetimeMs\\":1e999'),
     ],
     ['a token with a line break', (record) => record.replace('access-1', 'access\\\\n-1')],
-    ['an infinite schema number', (record) => record.replace('"schema":2', '"schema":1e999')],
-    ['a fractional schema number', (record) => record.replace('"schema":2', '"schema":2.5')],
+    ['an infinite schema number', (record) => record.replace('"schema":1', '"schema":1e999')],
+    ['a fractional schema number', (record) => record.replace('"schema":1', '"schema":1.5')],
     ['a fence that cannot be incremented', changedState((state) => ({ ...state, fence: 1e308, clearedFence: 1e308 }))],
     ['a version that cannot be incremented', changedState((state) => ({ ...state, version: 2 ** 53 }))],
     ['a fence below the cleared one', changedState((state) => ({ ...state, clearedFence: Number(state.fence) + 1 }))],
     [
       'a token set with a later fence than the last',
-      changedState(({ pair, ...state }) => ({
+      changedState(({ tokens, ...state }) => ({
         ...state,
-        pair: { ...(pair as object), fence: Number(state.fence) + 1 },
+        tokens: { ...(tokens as object), fence: Number(state.fence) + 1 },
       })),
     ],
-    ['an older schema', (record) => record.replace('"schema":2', '"schema":1')],
+    ['a schema below 1', (record) => record.replace('"schema":1', '"schema":0')],
   ]
 
   it.each(garbage)('when it is %s, then it counts as absent and is replaced (F141, F142, F182)', async (_, change) => {
@@ -70,15 +70,15 @@ describeRedis('given a foreign value instead of the record', () => {
     expect(await tokens.getAccessToken()).toBe('access-2')
     await settle()
     expect(observed.storeUnavailable).toEqual([])
-    expect((await world.record()).schema).toBe(2)
+    expect((await world.record()).schema).toBe(1)
     const later = await world.start()
     expect(await later.tokens.getAccessToken()).toBe('access-2')
     expect(world.source.kinds).toBe('obtain obtain')
   })
 
   it.each([
-    ['a lease', { claim: { owner: 7, at: 'soon' } }],
-    ['a cool-down', { rest: { at: 0, ms: 'never' } }],
+    ['a lease', { lease: { owner: 7, at: 'soon' } }],
+    ['a cool-down', { coolDown: { at: 0, ms: 'never' } }],
   ])('when %s in it has another type, then all of it counts as absent and is replaced (F141)', async (_, member) => {
     await seed()
     await replaceBy(changedState((state) => ({ ...state, ...member }))((await world.stored())[0]![1]))
@@ -109,7 +109,7 @@ describeRedis('given a foreign value instead of the record', () => {
   // Clients read a text where the server has bytes: bytes that are not text are read as another text.
   it.each([
     ['bytes that are not text', "'{' .. string.char(0, 255, 254, 128, 194, 237, 160, 128)"],
-    ['a record that ends within a character', '\'{"schema":2,"nonce":"\' .. string.char(226, 130)'],
+    ['a record that ends within a character', '\'{"schema":1,"nonce":"\' .. string.char(226, 130)'],
     ['10 MB that are cut within a character', "'{' .. string.rep(string.char(226, 130, 172), 3500000)"],
   ])('when it is %s, then it counts as absent and is replaced (F141)', async (_, value) => {
     await seed()
@@ -135,7 +135,7 @@ describeRedis('given a foreign value instead of the record', () => {
 
   it('when it is of a newer release, then it is left alone, and this process has its own tokens (F143)', async () => {
     const { record } = await seed()
-    const newer = JSON.stringify({ ...record, schema: 3, box: { of: 'another shape' } })
+    const newer = JSON.stringify({ ...record, schema: 2, box: { of: 'another shape' } })
     await replaceBy(newer)
     const { tokens, observed } = await world.start()
     expect(await tokens.getAccessToken()).toBe('access-2')

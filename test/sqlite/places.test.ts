@@ -104,23 +104,23 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
     await asked(file)
     const newer = await stored(
       file,
-      `database.exec(\`UPDATE evergreen_tokens SET value = replace(value, '"schema":2', '"schema":3')\`)`,
+      `database.exec(\`UPDATE evergreen_tokens SET value = replace(value, '"schema":1', '"schema":2')\`)`,
     )
-    expect(JSON.stringify(newer)).toContain('schema\\":3')
+    expect(JSON.stringify(newer)).toContain('schema\\":2')
     const reports = [expect.stringContaining('a newer release wrote it')]
     expect(await asked(file)).toEqual({ token: 'access-1', calls: 1, reports })
     expect(await stored(file)).toEqual(newer)
   })
 
-  it('when an older release wrote the record, then it is replaced (F142)', async () => {
-    const file = join(folder, 'older.db')
+  it('when the record has a schema below 1, then it is replaced (F142)', async () => {
+    const file = join(folder, 'below.db')
     await asked(file)
     await stored(
       file,
-      `database.exec(\`UPDATE evergreen_tokens SET value = replace(value, '"schema":2', '"schema":1')\`)`,
+      `database.exec(\`UPDATE evergreen_tokens SET value = replace(value, '"schema":1', '"schema":0')\`)`,
     )
     expect(await asked(file)).toMatchObject({ token: 'access-1', calls: 1 })
-    expect(JSON.stringify(await stored(file))).toContain('schema\\":2')
+    expect(JSON.stringify(await stored(file))).toContain('schema\\":1')
     expect(await asked(file)).toMatchObject({ token: 'access-1', calls: 0 })
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createHash } from 'node:crypto'
-import type { Pair, RecordState } from '../../src/record/record-shape.ts'
+import type { StoredTokenSet, RecordState } from '../../src/record/record-shape.ts'
 import { ForeignRecord, storedIn, textOf } from '../../src/store/record-text.ts'
 import { KeyRing } from '../../src/store/sealed-box.ts'
 
@@ -12,13 +12,13 @@ const NOW = Date.UTC(2026, 0, 1)
 
 const STATE = {
   ...{ version: 7, fence: NOW, clearedFence: 5, overlaps: false, login: 3, subject: 'who', epoch: 'one' },
-  pair: {
+  tokens: {
     ...{ at: NOW, accessToken: 'access-1', accessLifetimeMs: 60_000, accessMs: 60_000, refreshToken: 'refresh-1' },
     ...{ refreshMs: 3_600_000, fence: 6, retired: false, doubtAt: 0, presentations: 1, overlapped: true },
     unclear: { at: NOW, says: 'it', times: 2 },
   },
-  claim: { at: NOW, ms: 15_000, owner: 'me', fence: NOW, settled: false },
-  rest: {
+  lease: { at: NOW, ms: 15_000, owner: 'me', fence: NOW, settled: false },
+  coolDown: {
     ...{ at: NOW, ms: 20_000, failures: 2, isFirm: true, code: 'ERR_LOGIN_REQUIRED' as const, status: 400 },
     ...{ serviceCode: 'invalid_grant', loginReason: 'refused' as const },
   },
@@ -47,13 +47,15 @@ describe('given a record that users inspect', () => {
 
   it('then absent members are not shown', async () => {
     expect(await shownOf(BARE)).toStrictEqual({ version: 1 })
-    const { refreshToken: _, refreshMs: __, ...pair } = STATE.pair
-    expect(await shownOf({ ...BARE, pair })).toStrictEqual({ version: 1, accessEnd: '2026-01-01T00:01:00.000Z' })
+    const { refreshToken: _, refreshMs: __, ...tokens } = STATE.tokens
+    expect(await shownOf({ ...BARE, tokens })).toStrictEqual({ version: 1, accessEnd: '2026-01-01T00:01:00.000Z' })
   })
 
   it('then it says what ends a cool-down without an end, and shows no time that no Date can hold', async () => {
-    expect(await shownOf({ ...STATE, rest: { ...STATE.rest, ms: null } })).toMatchObject({ coolsDownUntil: 'reset()' })
-    expect(await shownOf({ ...STATE, rest: { ...STATE.rest, ms: 1e300 } })).toMatchObject({
+    expect(await shownOf({ ...STATE, coolDown: { ...STATE.coolDown, ms: null } })).toMatchObject({
+      coolsDownUntil: 'reset()',
+    })
+    expect(await shownOf({ ...STATE, coolDown: { ...STATE.coolDown, ms: 1e300 } })).toMatchObject({
       coolsDownUntil: '+275760-09-13T00:00:00.000Z',
     })
   })
@@ -63,8 +65,8 @@ describe('given the text of a record', () => {
   it.each<[string, RecordState]>([
     ['all members', STATE],
     ['no optional members', BARE],
-    ['a cool-down without an end', { ...STATE, rest: { ...STATE.rest, ms: null } }],
-    ['no access token', { ...STATE, pair: { ...STATE.pair, accessToken: '', accessMs: 0 } }],
+    ['a cool-down without an end', { ...STATE, coolDown: { ...STATE.coolDown, ms: null } }],
+    ['no access token', { ...STATE, tokens: { ...STATE.tokens, accessToken: '', accessMs: 0 } }],
   ])('when it has %s, then all of it is restored', async (_, state) => {
     for (const ring of [OPEN, SEALING])
       expect(await storedIn(await textOf(state, KEY, ring), KEY, ring)).toEqual({ state })
@@ -85,7 +87,7 @@ describe('given the text of a record', () => {
   const withMember = (value: object, path: Path, name: string): unknown =>
     JSON.parse(JSON.stringify(withValue(value, [...path, 'MORE'], 1)).replace('MORE', name))
 
-  it.each([[], ['pair'], ['claim'], ['rest'], ['pair', 'unclear']])(
+  it.each([[], ['tokens'], ['lease'], ['coolDown'], ['tokens', 'unclear']])(
     'when it has an optional member of a later release in [%s %s], then that is read, too (F297)',
     async (...path) => {
       const state = withMember(STATE, path, 'hint')
@@ -100,7 +102,7 @@ describe('given the text of a record', () => {
       const values = [true, 'text', 7, null, [], {}].filter((one) => {
         const before = names.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], STATE)
         // A cool-down without an end has null for its time. The other members may be numbers.
-        return typeof one !== typeof before && !(path === 'rest.ms' && one === null)
+        return typeof one !== typeof before && !(path === 'coolDown.ms' && one === null)
       })
       for (const one of values) expect(await readBack(withValue(STATE, names, one))).toEqual(FLAW)
       for (const name of ['More', '_more', '1more', 'toString', '__proto__'])
@@ -109,8 +111,8 @@ describe('given the text of a record', () => {
   )
 
   it('when the token could not be sent in a header, then the record counts as absent', async () => {
-    const pair: Pair = { ...STATE.pair, accessToken: 'two\nlines' }
-    expect(await readBack({ ...STATE, pair })).toEqual(FLAW)
+    const tokens: StoredTokenSet = { ...STATE.tokens, accessToken: 'two\nlines' }
+    expect(await readBack({ ...STATE, tokens })).toEqual(FLAW)
   })
 
   it('when it is sealed, and a key or a bit is wrong, then the reason says which', async () => {
@@ -125,10 +127,10 @@ describe('given the text of a record', () => {
     for (const ring of strangers) await expect(read(text, ring)).rejects.toThrow(new ForeignRecord(unknown))
   })
 
-  it('when another release wrote it, then a newer record is left alone, and an older one counts as absent', async () => {
+  it('when another release wrote it, then a newer record is left alone, and no schema below 1 is a record', async () => {
     const of = async (schema: number) => storedIn(JSON.stringify({ ...(await written(STATE)), schema }), KEY, OPEN)
-    await expect(of(3)).rejects.toThrow(new ForeignRecord('a newer release wrote it'))
-    expect([await of(1), await of(2.5)]).toEqual([{}, FLAW])
+    await expect(of(2)).rejects.toThrow(new ForeignRecord('a newer release wrote it'))
+    expect([await of(0), await of(1.5)]).toEqual([FLAW, FLAW])
   })
 
   it('when it has more than 256 KiB, then it counts as absent and is not even parsed', async () => {
@@ -138,7 +140,7 @@ describe('given the text of a record', () => {
   })
 
   it('when a token has characters beyond ASCII, then the text is ASCII, and the token is restored', async () => {
-    const state = { ...STATE, pair: { ...STATE.pair, refreshToken: 'é-€-\u{1f511}' } }
+    const state = { ...STATE, tokens: { ...STATE.tokens, refreshToken: 'é-€-\u{1f511}' } }
     const text = await textOf(state, KEY, OPEN)
     expect(text).toMatch(/^[\0-\x7f]*$/)
     expect(await storedIn(text, KEY, OPEN)).toEqual({ state })

@@ -18,11 +18,11 @@ function start(source = login()) {
     for (const [key, { until }] of register.values) register.values.set(key, { value, until })
   }
   /** Changes the stored state. */
-  const change = (changes: (state: { pair: object }) => object) => {
+  const change = (changes: (state: { tokens: object }) => object) => {
     const envelope = JSON.parse(stored()) as { box: string }
-    write(JSON.stringify({ ...envelope, box: JSON.stringify(changes(JSON.parse(envelope.box) as { pair: object })) }))
+    write(JSON.stringify({ ...envelope, box: JSON.stringify(changes(JSON.parse(envelope.box) as { tokens: object })) }))
   }
-  const state = () => JSON.parse((JSON.parse(stored()) as { box: string }).box) as { pair: object }
+  const state = () => JSON.parse((JSON.parse(stored()) as { box: string }).box) as { tokens: object }
   return { clock, owner, stored, write, change, state }
 }
 
@@ -53,7 +53,7 @@ describe('given an unreadable record of a login (F298)', () => {
     const done = act === 'adopt' ? tokens.adopt(GRANT) : tokens[act]()
     await clock.advance(2_000)
     await done
-    expect(stored()).toContain('"schema":2')
+    expect(stored()).toContain('"schema":1')
   })
 
   it('when the source can obtain, then the next lease replaces the record', async () => {
@@ -61,7 +61,7 @@ describe('given an unreadable record of a login (F298)', () => {
     await owner().tokens.getAccessToken()
     write('garbage')
     expect(await owner().tokens.getAccessToken()).toBe('access-2')
-    expect(stored()).toContain('"schema":2')
+    expect(stored()).toContain('"schema":1')
   })
 })
 
@@ -69,13 +69,17 @@ describe('given a record with optional members of a later release (F297)', () =>
   it('when this release renews it, then those of the record are kept, and those of the token set are dropped (F354)', async () => {
     const { owner, change, state } = start()
     await owner().tokens.adopt(GRANT)
-    change(({ pair, ...rest }) => ({ ...rest, later: 'kept', pair: { ...pair, hint: { of: 'the login' } } }))
+    change(({ tokens, ...members }) => ({
+      ...members,
+      later: 'kept',
+      tokens: { ...tokens, hint: { of: 'the login' } },
+    }))
     const { tokens, source } = owner()
     expect(await tokens.getAccessToken()).toBe('adopted')
     await tokens.renew()
     expect(source.kinds).toBe('refresh')
-    expect(state()).toMatchObject({ later: 'kept', pair: { accessToken: 'access-1' } })
-    expect(state().pair).not.toHaveProperty('hint')
+    expect(state()).toMatchObject({ later: 'kept', tokens: { accessToken: 'access-1' } })
+    expect(state().tokens).not.toHaveProperty('hint')
   })
 
   it('when an exchange fails, then those of the token set are kept, and those of the lease and of the cool-down are dropped (F354)', async () => {
@@ -84,15 +88,15 @@ describe('given a record with optional members of a later release (F297)', () =>
     const { tokens, source } = owner()
     source.script.push(() => {
       change((all) => {
-        const { claim: lease } = all as { claim?: object }
-        return { ...all, pair: { ...all.pair, hint: 1 }, claim: { ...lease, hint: 1 } }
+        const { lease } = all as { lease?: object }
+        return { ...all, tokens: { ...all.tokens, hint: 1 }, lease: { ...lease, hint: 1 } }
       })
       throw new TokenError('ERR_THROTTLED', 'later', { outcome: 'deferred', retryAfterMs: 100_000 })
     })
     await outcome(tokens.renew())
-    const { pair, claim: lease, rest } = state() as Record<string, object | undefined>
-    expect([pair, lease, rest]).toMatchObject([{ hint: 1 }, undefined, { code: 'ERR_THROTTLED' }])
-    expect(rest).not.toHaveProperty('hint')
+    const { lease, coolDown, ...members } = state() as Record<string, object | undefined>
+    expect([members.tokens, lease, coolDown]).toMatchObject([{ hint: 1 }, undefined, { code: 'ERR_THROTTLED' }])
+    expect(coolDown).not.toHaveProperty('hint')
   })
 
   it.each(['logout', 'reset'] as const)(
@@ -104,15 +108,15 @@ describe('given a record with optional members of a later release (F297)', () =>
       change((all) => ({ ...all, later: 'kept' }))
       await tokens[act]()
       expect(state()).toMatchObject({ later: 'kept' })
-      expect(state()).not.toHaveProperty('pair')
+      expect(state()).not.toHaveProperty('tokens')
     },
   )
 
   it('when a user logs in, then those of the earlier login are gone', async () => {
     const { owner, change, state } = start()
     await owner().tokens.adopt(GRANT)
-    change(({ pair, ...rest }) => ({ ...rest, pair: { ...pair, hint: 'of the earlier login' } }))
+    change(({ tokens, ...members }) => ({ ...members, tokens: { ...tokens, hint: 'of the earlier login' } }))
     await owner().tokens.adopt({ ...GRANT, accessToken: 'later', refreshToken: 'later-refresh' })
-    expect(state().pair).not.toHaveProperty('hint')
+    expect(state().tokens).not.toHaveProperty('hint')
   })
 })

@@ -21,7 +21,7 @@ function changed(text: string, change: (state: Members) => Members): string {
 const withLater = (state: Members): Members => ({
   ...state,
   ...LATER,
-  ...(state.pair !== undefined && { pair: { ...(state.pair as Members), ...LATER } }),
+  ...(state.tokens !== undefined && { tokens: { ...(state.tokens as Members), ...LATER } }),
 })
 
 /** The register as a later release uses it: its records have more members. `lost`: texts that it reads, and whose record lacks them. */
