@@ -1,6 +1,6 @@
 // Installs packages that only some commands need. They have folders of their own, each with a package.json:
 // node scripts/lib/installed.mjs <folder> …, or --gate for all that the gate needs. What is installed already takes no time.
-// What the gate needs has a lock file. The others state exact versions of their direct dependencies only (package-lock=false in .npmrc).
+// Each has a lock file, but scripts/angular: its 500 packages are only compiled, and a new patch of one of them is what users get, too.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
