@@ -7,7 +7,7 @@ import type { SentRequest } from '../core/proofs.ts'
 import { isTokenError } from '../core/errors.ts'
 import { foreignSocket } from '../core/foreign-socket.ts'
 import { type Serializer, snapshotConfig } from './config-snapshot.ts'
-import { concealAgent, concealError, concealResponse, withHiddenRequest } from './concealment.ts'
+import { concealAgents, concealError, concealResponse, withHiddenRequest } from './concealment.ts'
 import { discard } from './discard.ts'
 import { deleteHeader } from './header-names.ts'
 import { memberOf } from './member-of.ts'
@@ -172,8 +172,7 @@ function applyToken({ config, binding, token, serializer }: AxiosRequest, proof:
     config.maxRedirects = 0
     config.fetchOptions = { ...config.fetchOptions, redirect: 'manual' }
   }
-  concealAgent(config.httpAgent)
-  concealAgent(config.httpsAgent)
+  concealAgents(config)
 }
 
 /** Restores the config, and notes where redirects led. */

@@ -1,3 +1,5 @@
+import type { InternalAxiosRequestConfig } from 'axios'
+import { builtinModule } from '../core/builtin-module.ts'
 import { deleteHeader } from './header-names.ts'
 
 /**
@@ -16,9 +18,11 @@ function conceal(holder: unknown, header: string, clean: object): void {
   if (Object.prototype.propertyIsEnumerable.call(holder, 'request')) hideRequest(holder, request)
   concealRequest(request)
   // Node's request and the request that follows redirects refer to each other, and streams may refer to either of them.
-  const { _redirectable, _currentRequest } = (request ?? {}) as { _redirectable?: unknown; _currentRequest?: unknown }
+  const { _redirectable, _currentRequest, agent } = (request ?? {}) as Record<string, unknown>
   concealRequest(_redirectable)
   concealRequest(_currentRequest)
+  // axios makes one for a proxy.
+  concealAgent(agent)
 }
 
 /** Makes `request` a non-enumerable member, which nothing prints. */
@@ -88,8 +92,20 @@ function shown(this: { method?: string; url?: string; path?: string }): string {
   return `Request ${this.method} ${this.url ?? this.path}`
 }
 
-/** Hides an agent from JSON. A config may refer to an agent, which refers to all its requests in flight: the JSON of one error would show them all. */
-export function concealAgent(agent: unknown): void {
-  if (typeof agent !== 'object' || agent === null || 'toJSON' in agent) return
-  Reflect.defineProperty(agent, 'toJSON', { value: () => 'Agent', configurable: true })
+type Agents = Pick<InternalAxiosRequestConfig, 'httpAgent' | 'httpsAgent'>
+type AgentModule = { readonly globalAgent?: unknown } | undefined
+let modules: readonly [http: AgentModule, https: AgentModule] | undefined
+
+/** Hides the agents that a request may use, before it is in flight. */
+export function concealAgents({ httpAgent, httpsAgent }: Agents): void {
+  modules ??= [builtinModule('node:http'), builtinModule('node:https')] as [AgentModule, AgentModule]
+  concealAgent(httpAgent ?? modules[0]?.globalAgent)
+  concealAgent(httpsAgent ?? modules[1]?.globalAgent)
+}
+
+/** An agent refers to all its requests in flight, so any request that uses it would print the tokens of the others. */
+function concealAgent(agent: unknown): void {
+  if (typeof agent !== 'object' || agent === null || (INSPECT in agent && 'toJSON' in agent)) return
+  for (const name of [INSPECT, 'toJSON'])
+    if (!(name in agent)) Reflect.defineProperty(agent, name, { value: () => 'Agent', configurable: true })
 }

@@ -1,5 +1,5 @@
 import type { InternalAxiosRequestConfig } from 'axios'
-import { copyOfBody } from '../client/bodies.ts'
+import { copyOfBody, tagOf } from '../client/bodies.ts'
 import { memberOf } from './member-of.ts'
 import { ownAxios } from './own-axios.ts'
 
@@ -17,6 +17,9 @@ export function snapshotConfig(config: InternalAxiosRequestConfig): Serializer |
   // Interceptors may share a headers object between requests. Its constructor would normalise each name.
   config.headers = Object.assign(Object.create(Object.getPrototypeOf(headers) as object) as typeof headers, headers)
   config.data = copyOfBody(config.data)
+  const url: unknown = config.url
+  // The caller could lead the request, with its token, to another origin.
+  if (typeof url === 'object' && tagOf(url) === 'URL') config.url = new URL(url as URL) as never
   const params: unknown = memberOf(config, 'params')
   if (!canChange(params)) return undefined
   const paramsSerializer = memberOf(config, 'paramsSerializer')

@@ -2,6 +2,7 @@ import type { InternalAxiosRequestConfig } from 'axios'
 import { memberOf } from './member-of.ts'
 import { ownAxios } from './own-axios.ts'
 import { pageUrl } from '../client/origins.ts'
+import { quietly } from '../core/thrown.ts'
 
 /** Determines the origin of a request from its final config. */
 export class OriginScope {
@@ -12,7 +13,7 @@ export class OriginScope {
   originOf(config: InternalAxiosRequestConfig): string | undefined {
     const baseURL = memberOf(config, 'baseURL')
     // axios treats a URL without `//` as relative, so nothing is parsed as long as baseURL stays the same.
-    if (baseURL && !memberOf(config, 'url')?.includes('//')) {
+    if (baseURL && !urlIn(config).includes('//')) {
       if (baseURL !== this.#baseURL) {
         this.#baseURL = baseURL
         // Not resolved against the page: with a baseURL of `/`, a url of `\\host` leads to another origin.
@@ -39,11 +40,17 @@ export function addressOf(
   }
 }
 
+/** @returns The `url` as text. Callers also pass URL objects. Empty if it has no text: axios rejects it with its own error. */
+function urlIn(config: InternalAxiosRequestConfig): string {
+  const url: unknown = memberOf(config, 'url') ?? ''
+  return typeof url === 'string' ? url : (quietly(() => String(url)) ?? '')
+}
+
 function combined(config: InternalAxiosRequestConfig): string {
   const baseURL = memberOf(config, 'baseURL')
   const allowAbsoluteUrls = memberOf(config, 'allowAbsoluteUrls')
   return ownAxios().getUri({
-    url: memberOf(config, 'url') ?? '',
+    url: urlIn(config),
     ...(allowAbsoluteUrls === false && { allowAbsoluteUrls }),
     ...(baseURL && { baseURL }),
   })

@@ -1,4 +1,4 @@
-import { reasonOf } from '../core/deadline.ts'
+import { reasonOf, withinLimit } from '../core/deadline.ts'
 import { TokenError } from '../core/errors.ts'
 import { isPromise } from '../core/thrown.ts'
 import { hidesRejection } from './bodies.ts'
@@ -195,7 +195,10 @@ async function afterVerdict<R extends ClientResponse>(
   response: R,
   failure: Failed,
 ): Promise<R> {
-  const isRejected = await Promise.resolve(verdict).catch((error: unknown) => {
+  const { binding, signal } = request
+  const limit = { clock: binding.access.clock, ms: Infinity, signal, atLimit: () => undefined }
+  const isRejected = await withinLimit(Promise.resolve(verdict), limit).catch((error: unknown) => {
+    request.finish()
     throw request.errorForCaller(error)
   })
   return isRejected ? follow(request, response, failure) : surface(request, response, failure)

@@ -13,7 +13,7 @@ import axios, {
 import { snapshotConfig } from '../../src/axios/config-snapshot.ts'
 import { sendWithToken } from '../../src/axios/bearer-adapter.ts'
 import {
-  concealAgent,
+  concealAgents,
   concealError,
   concealRequest,
   concealResponse,
@@ -144,12 +144,19 @@ describe('given a request of Node or fetch', () => {
 
   it('then an agent is a single word in JSON, unless it has its own toJSON', () => {
     const agent = new Agent()
-    concealAgent(agent)
+    concealAgents({ httpAgent: agent })
     expect(JSON.stringify({ agent })).toBe('{"agent":"Agent"}')
     expect(Object.getOwnPropertyDescriptor(agent, 'toJSON')).toMatchObject({ configurable: true, enumerable: false })
     const own = { toJSON: () => 'own' }
-    concealAgent(own)
+    concealAgents({ httpsAgent: own })
     expect(JSON.stringify(own)).toBe('"own"')
+    expect([inspect(agent), inspect(own)]).toEqual(['Agent', 'Agent'])
+  })
+
+  it('then the agent that axios has made for a proxy is hidden with its first response (F415)', () => {
+    const agent = new Agent()
+    concealResponse({ request: { agent, getHeader: () => undefined } }, 'authorization', {})
+    expect(inspect({ agent })).toBe('{ agent: Agent }')
   })
 })
 

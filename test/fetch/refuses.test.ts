@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from '@jest/globals'
 import { withBearer } from '../../src/fetch/index.ts'
 import { TokenError } from '../../src/index.ts'
@@ -104,5 +105,88 @@ describe('given a GraphQL API, which rejects in the body under 200 (F381)', () =
     expect(await response.text()).toBe(UNAUTHENTICATED)
     await until(() => tokens.peekAccessToken() === 'token-2')
     expect(await (await api(server.baseUrl, query)).json()).toEqual({ data: { me: 1 } })
+  })
+})
+
+describe('given a predicate that never decides', () => {
+  const never = () => new Promise<boolean>(() => undefined)
+
+  async function waiting(
+    given: (url: string, signal: AbortSignal) => [unknown, RequestInit?],
+    verdict: () => unknown = never,
+  ) {
+    const server = await graphql()
+    const { tokens, minted } = startTokens()
+    let asked = 0
+    const refuses = () => ((asked += 1), verdict() as Promise<boolean>)
+    const api = withBearer(fetch, tokens, { origins: [server.baseUrl], refuses })
+    const controller = new AbortController()
+    const sent = (api as (...given: unknown[]) => Promise<Response>)(...given(server.baseUrl, controller.signal))
+    const settled = sent.catch((error: unknown) => error)
+    await until(() => asked > 0)
+    return { controller, settled, server, minted }
+  }
+  const reason = new Error('the page was left')
+
+  it.each<[string, (url: string, signal: AbortSignal) => [unknown, RequestInit?]]>([
+    ['a signal', (url, signal) => [url, { ...query, signal }]],
+    ['a Request with a signal', (url, signal) => [new Request(url, { ...query, signal })]],
+  ])(
+    'when the caller aborts by %s, then the wait ends with its reason, and nothing is sent again (F411)',
+    async (_, given) => {
+      const { controller, settled, server, minted } = await waiting(given)
+      controller.abort(reason)
+      expect(await settled).toBe(reason)
+      expect([server.received.length, minted.calls]).toEqual([1, 1])
+    },
+  )
+
+  it('when a thenable never calls back, then an abort ends the wait, too (F411)', async () => {
+    const { controller, settled } = await waiting(
+      (url, signal) => [url, { signal }],
+      () => ({ then: () => undefined }),
+    )
+    controller.abort(reason)
+    expect(await settled).toBe(reason)
+  })
+
+  it.each(['rejects', 'resolves'])(
+    'when the verdict %s after the abort, then nothing follows from it (F411)',
+    async (how) => {
+      let settle = () => {}
+      const late = () =>
+        new Promise<boolean>((resolve, reject) => {
+          settle = () => (how === 'resolves' ? resolve(true) : reject(new Error('too late')))
+        })
+      const { controller, settled, server, minted } = await waiting((url, signal) => [url, { signal }], late)
+      controller.abort(reason)
+      expect(await settled).toBe(reason)
+      settle()
+      for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+      expect([server.received.length, minted.calls]).toEqual([1, 1])
+    },
+  )
+
+  it('when the caller aborted before the predicate was called, then the wait does not begin (F411)', async () => {
+    const controller = new AbortController()
+    const { tokens } = startTokens()
+    const ignoring = () => {
+      controller.abort(reason)
+      return Promise.resolve(new Response('{}'))
+    }
+    const api = withBearer(ignoring, tokens, { origins: ['https://api.example.com'], refuses: never })
+    const { signal } = controller
+    expect(await failureOf((api as typeof fetch)('https://api.example.com/', { signal }))).toBe(reason)
+  })
+
+  it('when a verdict came, then no listener stays on the signal (F411)', async () => {
+    const { signal } = new AbortController()
+    const { tokens } = startTokens()
+    const api = withBearer(() => Promise.resolve(new Response('{}')), tokens, {
+      origins: ['https://api.example.com'],
+      refuses: () => Promise.resolve(false),
+    })
+    for (let n = 0; n < 3; n += 1) await (api as typeof fetch)('https://api.example.com/', { signal })
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 })
