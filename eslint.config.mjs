@@ -66,10 +66,15 @@ export default tseslint.config(
   ),
   room(
     'oauth2',
-    '^(?!\\./|\\.\\./(core|wire)/|\\.\\./login/person\\.ts$)',
-    'oauth2 imports core, wire and the login of a person: it loads in any runtime.',
+    '^(?!\\./|\\.\\./(core|wire)/|\\.\\./(login/person|dpop/key-fit)\\.ts$)',
+    'oauth2 imports core, wire, the login of a person and the keys that fit: it loads in any runtime.',
   ),
-  room('login', '^(?!\\./|\\.\\./core/)', 'login imports core: core knows it only as a type.'),
+  room(
+    'login',
+    '^(?!\\./|\\.\\./core/|\\.\\./record/(failure-of-other|other-owners)\\.ts$)',
+    'login imports core, and how record meets other owners: core knows it only as a type.',
+  ),
+  room('log', '^(?!\\./|\\.\\./core/)', 'log imports core: core emits events and writes no lines.'),
   room('client', '^(?!\\./|\\.\\./core/)', 'client imports core and no client library: it serves them all.'),
   room(
     'dpop',
@@ -107,8 +112,8 @@ export default tseslint.config(
   ),
   room(
     'web',
-    '^(?!\\./|\\.\\./(core|store)/|\\.\\./login/pending-logins\\.ts$)',
-    'web imports core, store, and the order of acts of login: it loads in any runtime.',
+    '^(?!\\./|\\.\\./(core|store)/|\\.\\./(login/(change-signal|pending-logins)|record/memory-store)\\.ts$)',
+    'web imports core, store, memory, and what login says of acts in other tabs: it loads in any runtime.',
   ),
   room(
     'opentelemetry',

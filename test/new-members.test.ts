@@ -12,7 +12,7 @@ interface NewMember {
   readonly places: readonly string[]
 }
 
-const CODES = ['src/core/errors.ts', 'src/core/failure-of-other.ts', 'tools/doctor/report.ts']
+const CODES = ['src/core/errors.ts', 'src/record/failure-of-other.ts', 'tools/doctor/report.ts']
 
 function newMember(file: string, behind: string, written: string, places: readonly string[]): NewMember {
   const [name = ''] = /new_\w+/.exec(written) ?? []
@@ -29,7 +29,7 @@ const NEW_MEMBERS: readonly NewMember[] = [
   newMember('core/events.ts', 'export type AnomalyKind =', " 'new_anomaly'", ['src/core/events.ts']),
   newMember('core/events.ts', 'export interface TokenEvents {', ' new_event: { message: string };', [
     'src/core/events.ts',
-    'src/core/log-events.ts',
+    'src/log/log-events.ts',
   ]),
   ...['TokenManagerOptions', 'RenewalOptions'].map((options) =>
     newMember('core/manager-options.ts', `export interface ${options} {`, ` new_of${options}?: number;`, [

@@ -128,7 +128,7 @@ export const REMOVALS = {
   ],
   // A renewal continues with the refresh token of a login that came meanwhile.
   'a renewal of one login': [
-    ['core/other-owners.ts', ' || login?.isOther(lease.tokens)', ''],
+    ['record/other-owners.ts', ' || login?.isOther(lease.tokens)', ''],
     ['core/renewal.ts', '      login: login?.number,\n', ''],
   ],
   // Versions of two logins are compared, even after lost writes.
@@ -146,7 +146,7 @@ export const REMOVALS = {
     ['core/renewal.ts', '  seenVersion = 0\n', '  seenVersion = 0\n  named: number | undefined\n'],
     ['core/renewal.ts', 'this.start = start\n', 'this.start = start\n    this.named = account.login?.number\n'],
     ['core/renewal.ts', 'login: login?.number,', 'login: this.named,'],
-    ['core/other-owners.ts', '      pauses.check()\n      login?.skipped', '      login?.skipped'],
+    ['record/other-owners.ts', '      pauses.check()\n      login?.skipped', '      login?.skipped'],
   ],
   // The register may drop a record that is still needed.
   'the time to keep': [['store/stored-state.ts', 'keptMs(state, reading.now) + DAY_MS', '30_000']],

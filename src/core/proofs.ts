@@ -94,8 +94,3 @@ export interface ObservedResponse {
   /** The error codes of the challenges (`WWW-Authenticate`). */
   readonly errors: readonly string[]
 }
-
-/** Whether a server rejected the proof instead of the token (RFC 9449, sections 7.1, 8 and 9). @param error The error code of the response. */
-export function isProofRejected(error: string | undefined): boolean {
-  return error === 'use_dpop_nonce' || error === 'invalid_dpop_proof'
-}

@@ -1,6 +1,6 @@
 import { systemClock } from '../core/clock.ts'
 import { checkFunction, checkObject, checkedText, ifGiven, readOptions } from '../core/option-checks.ts'
-import { comparable } from '../core/key-fit.ts'
+import { comparable } from './key-fit.ts'
 import { PROOFS } from '../core/proof-port.ts'
 import type { ProvingKey } from '../core/proofs.ts'
 import { checkWebCrypto } from '../core/runtime.ts'

@@ -14,7 +14,7 @@ import { member } from '../core/thrown.ts'
 import { RESPONSE_FINGERPRINT } from '../core/token-source.ts'
 import type { Lease } from '../core/lease.ts'
 import { loginRequired } from './login-required.ts'
-import { errorIfPrivate } from '../core/failure-of-other.ts'
+import { errorIfPrivate } from '../record/failure-of-other.ts'
 
 /** How often one renewal presents a refresh token whose earlier presentations had no known outcome. */
 const MAX_DOUBTFUL = 3

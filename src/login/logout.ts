@@ -1,7 +1,7 @@
 import type { Account } from '../core/account.ts'
 import type { LeaseResult } from '../core/lease.ts'
 import { areSame, type Ending, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
-import { pauseForOther, POLL_MS } from '../core/other-owners.ts'
+import { pauseForOther, POLL_MS } from '../record/other-owners.ts'
 import { Pauses } from '../core/pauses.ts'
 
 /** What an act ends in its manager: the login at the time of the call. */

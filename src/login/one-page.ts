@@ -1,4 +1,4 @@
-import { ChangeSignal } from '../core/change-signal.ts'
+import { ChangeSignal } from './change-signal.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { randomHex } from '../core/digest.ts'
 import { internalsOf, type ManagerInternals } from '../core/manager-internals.ts'

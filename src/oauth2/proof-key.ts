@@ -1,5 +1,5 @@
 import { isTokenError, TokenError } from '../core/errors.ts'
-import { promisedThumbprint } from '../core/key-fit.ts'
+import { promisedThumbprint } from '../dpop/key-fit.ts'
 import { type GivenKey, isPromised, proofsOf } from '../core/proof-port.ts'
 import type { DPoPKey, Proofs } from '../core/proofs.ts'
 

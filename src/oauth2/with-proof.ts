@@ -1,4 +1,4 @@
-import { isProofRejected, type Proofs, type ProvedRequest } from '../core/proofs.ts'
+import type { Proofs, ProvedRequest } from '../core/proofs.ts'
 import { type ExchangeContext, internalOf } from '../core/token-source.ts'
 import type { TokenResponse } from '../wire/token-response.ts'
 import { documentIn, errorIn } from './document.ts'
@@ -29,4 +29,9 @@ export async function withProof(
     proofs.learn(request, { status, nonce, date, age, isRejected: error === 'invalid_dpop_proof' }, clock)
     if (!isFirst || !isProofRejected(error) || !proofs.isOutdated(proof, request, clock)) return response
   }
+}
+
+/** Whether a server rejected the proof instead of the token (RFC 9449, sections 7.1, 8 and 9). @param error The error code of the response. */
+function isProofRejected(error: string | undefined): boolean {
+  return error === 'use_dpop_nonce' || error === 'invalid_dpop_proof'
 }

@@ -1,5 +1,5 @@
 import { TokenError } from '../core/errors.ts'
-import { memoryStore } from '../core/memory-store.ts'
+import { memoryStore } from '../record/memory-store.ts'
 import type { OpenableStore, TokenStore } from '../core/token-store.ts'
 import type { SharedStoreOptions } from '../store/shared-store.ts'
 

@@ -1,4 +1,4 @@
-import { ChangeSignal } from '../core/change-signal.ts'
+import { ChangeSignal } from '../login/change-signal.ts'
 import { checkNotAborted, withinLimit } from '../core/deadline.ts'
 import { systemClock } from '../core/clock.ts'
 import { isTokenError, TokenError } from '../core/errors.ts'

@@ -3,7 +3,7 @@ import { type ExchangeOutcome, TokenError, type TokenErrorCode, type TokenErrorD
 import { CREDENTIAL_RULES } from '../../src/core/credential-rules.ts'
 import { Events } from '../../src/core/events.ts'
 import { coolDownMs, pauseMs, planAfter, planAfterLateArrival } from '../../src/core/plan.ts'
-import { failureOfOther } from '../../src/core/failure-of-other.ts'
+import { failureOfOther } from '../../src/record/failure-of-other.ts'
 import type { RenewalState, Situation } from '../../src/core/situation.ts'
 import type { Exchange } from '../../src/core/token-source.ts'
 import type { Lease } from '../../src/core/lease.ts'

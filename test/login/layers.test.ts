@@ -2,12 +2,8 @@ import { expect, describe, it } from '@jest/globals'
 import { build, type Plugin } from 'esbuild'
 import { join } from 'node:path'
 
-/**
- * A bundle without a feature does not contain its layer: each layer is passed as a value by its users. The rooms of layers, and the files of core that belong to one.
- * What core knows of a key is in `proof-port.ts`.
- */
-const OF_A_LAYER =
-  /^src\/(login|record|store|dpop|mcp|oauth2|web|redis|postgres|sqlite|testing|inspector|opentelemetry)\/|^src\/core\/(proofs|key-fit|failure-of-other|other-owners|memory-store)\.ts$/
+/** The rooms of users with credentials. All others are layers: a bundle without a feature does not contain its layer, which its users pass as a value. */
+const OF_NO_LAYER = /^src\/((axios|client|core|fetch|service|wire)\/|[\w-]+\.ts$)/
 
 /** @returns The modules of `src` whose code a user's bundler keeps. */
 async function modulesOf(program: string): Promise<string[]> {
@@ -29,7 +25,18 @@ describe('given users with credentials, and no login', () => {
   ])('when %s is bundled, then no module of a layer is in it', async (_, program) => {
     const modules = await modulesOf(program)
     expect(modules).toContain('src/core/renewal.ts')
-    expect(modules.filter((path) => OF_A_LAYER.test(path))).toEqual([])
+    expect(modules.filter((path) => !OF_NO_LAYER.test(path))).toEqual([])
+  })
+
+  it('when all features are bundled, then core has no module that only a feature needs', async () => {
+    const plain = "export { attachBearer, clientCredentials, createTokenManager } from './index.ts'"
+    const features = ['dpop', 'fetch', 'login', 'mcp', 'oauth2', 'postgres', 'redis', 'sqlite', 'store', 'web']
+    const entries = ['.', ...features.map((feature) => `./${feature}`)].map(
+      (room) => `export * from '${room}/index.ts'`,
+    )
+    const [least, all] = await Promise.all([modulesOf(plain), modulesOf(entries.join('\n'))])
+    const core = (modules: string[]) => modules.filter((path) => path.startsWith('src/core/')).sort()
+    expect(core(all)).toEqual(core(least))
   })
 
   it('when a login is bundled with it, then its layer is in it: the test detects layers', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { LOGIN_RULES } from '../../src/login/login-rules.ts'
 import * as fc from 'fast-check'
-import { memoryStore } from '../../src/core/memory-store.ts'
+import { memoryStore } from '../../src/record/memory-store.ts'
 import type { LeaseResult, Lease, CheckResult } from '../../src/core/lease.ts'
 import type { KnownLogin, StoredTokens } from '../../src/core/stored-tokens.ts'
 import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'

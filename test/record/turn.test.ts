@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import type { LeaseResult } from '../../src/core/lease.ts'
-import { OTHER_OWNERS } from '../../src/core/other-owners.ts'
+import { OTHER_OWNERS } from '../../src/record/other-owners.ts'
 import type { Turn } from '../../src/core/token-store.ts'
 
 it('given a renewal that waits for another owner, when it finds a newer token set that it cannot use, then its next polls come no sooner than before', async () => {

@@ -82,7 +82,7 @@ describe('given docs/operations.md', () => {
   })
 
   it('when it shows lines, then each event is among them', () => {
-    const source = readFileSync('src/core/log-events.ts', 'utf8').split('const LINES')[1]!
+    const source = readFileSync('src/log/log-events.ts', 'utf8').split('const LINES')[1]!
     const written = Array.from(source.matchAll(/^ {2}(\w+): \(/gm), ([, name]) => name)
     const page = readFileSync('docs/operations.md', 'utf8')
     const told = Array.from(

@@ -1,4 +1,4 @@
-import type { TokenRecord } from './token-store.ts'
+import type { TokenRecord } from '../core/token-store.ts'
 
 /**
  * Opens a record whose key may not be known yet, because it includes what the tokens are bound to (`TokenSource.boundTo`). Owners with different keys

@@ -1,9 +1,9 @@
-import { credentialsDigestOf } from './exchange.ts'
+import { credentialsDigestOf } from '../core/exchange.ts'
 import { errorIfPrivate, failureOfOther } from './failure-of-other.ts'
-import type { LeaseResult } from './lease.ts'
-import type { Pauses } from './pauses.ts'
-import { CallFailed } from './plan.ts'
-import type { OtherOwners, TokenRecord, Turn } from './token-store.ts'
+import type { LeaseResult } from '../core/lease.ts'
+import type { Pauses } from '../core/pauses.ts'
+import { CallFailed } from '../core/plan.ts'
+import type { OtherOwners, TokenRecord, Turn } from '../core/token-store.ts'
 
 /** After a loss of the record, the longest wait for owners to write back what they have seen, ms. Some owners never check the record by themselves. */
 const LONGEST_STALENESS_MS = 30_000

@@ -1,6 +1,6 @@
-import { TokenError, type TokenErrorCode } from './errors.ts'
-import type { CoolDown, Lease } from './lease.ts'
-import type { Turn } from './token-store.ts'
+import { TokenError, type TokenErrorCode } from '../core/errors.ts'
+import type { CoolDown, Lease } from '../core/lease.ts'
+import type { Turn } from '../core/token-store.ts'
 
 /** The error for callers while the record cools down, because another owner failed to renew (F224). Only stores import it: without a store there is no other owner. */
 export function failureOfOther(

@@ -1,7 +1,7 @@
 import { boundRecord } from './bound-record.ts'
-import { type HeldLease, MemoryRecord } from './memory-record.ts'
+import { type HeldLease, MemoryRecord } from '../core/memory-record.ts'
 import { OTHER_OWNERS } from './other-owners.ts'
-import type { Clock } from './clock.ts'
+import type { Clock } from '../core/clock.ts'
 import {
   type CheckResult,
   type CoolDown,
@@ -13,7 +13,7 @@ import {
   type ReleaseResult,
   type Report,
   RESERVE_MS,
-} from './lease.ts'
+} from '../core/lease.ts'
 import {
   type ActCall,
   type AdoptedTokens,
@@ -21,8 +21,8 @@ import {
   isOfOther,
   type NewTokens,
   type StoredTokens,
-} from './stored-tokens.ts'
-import type { OpenableStore, TokenRecord, TokenStore } from './token-store.ts'
+} from '../core/stored-tokens.ts'
+import type { OpenableStore, TokenRecord, TokenStore } from '../core/token-store.ts'
 
 /**
  * Keeps tokens in the memory of this process. Managers with the same store and the same key share their tokens. The store keeps the tokens of each

@@ -1,8 +1,8 @@
-import type { TokenErrorCode } from './errors.ts'
-import type { LoginEvents } from './events.ts'
-import { checkedFlag, checkedText, checkObject, kindOf, ifGiven, readOptions } from './option-checks.ts'
-import { member } from './thrown.ts'
-import type { TokenManager } from './token-manager.ts'
+import type { TokenErrorCode } from '../core/errors.ts'
+import type { LoginEvents } from '../core/events.ts'
+import { checkedFlag, checkedText, checkObject, kindOf, ifGiven, readOptions } from '../core/option-checks.ts'
+import { member } from '../core/thrown.ts'
+import type { TokenManager } from '../core/token-manager.ts'
 
 /** Receives the lines: `console`, or a logger such as pino's. Each method receives the line, preceded by the fields if `fields` is true. */
 export interface EventLog {

@@ -1,6 +1,6 @@
-import { CHECK, type GivenKey, isPromised } from './proof-port.ts'
-import type { DPoPKey } from './proofs.ts'
-import { member } from './thrown.ts'
+import { CHECK, type GivenKey, isPromised } from '../core/proof-port.ts'
+import type { DPoPKey } from '../core/proofs.ts'
+import { member } from '../core/thrown.ts'
 
 /** Identifies a key synchronously, before its thumbprint is known. */
 interface Identity {
