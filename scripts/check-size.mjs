@@ -1,4 +1,4 @@
-// npm run check:size: bundles what `.size-limit.json` names, with all dependencies but axios, and holds its limits.
+// npm run check:size: bundles what `.size-limit.json` names, with all dependencies but axios, and holds its limits. Beside them stand the goals.
 import { readFileSync } from 'node:fs'
 import { bundled } from './lib/size.mjs'
 
@@ -9,5 +9,6 @@ for (const row of rows) {
   const isWithin = gzipped <= limit
   if (!isWithin) process.exitCode = 1
   const shown = `${(gzipped / 1_024).toFixed(2).padStart(6)} KiB of at most ${row.limit.padStart(8)}`
-  console.log(`${isWithin ? 'ok  ' : 'FAIL'}  ${shown}  ${row.name}`)
+  const goal = row.goal === undefined ? '' : `  (goal ${row.goal})`
+  console.log(`${isWithin ? 'ok  ' : 'FAIL'}  ${shown}  ${row.name}${goal}`)
 }
