@@ -84,7 +84,7 @@ export class Manager implements LoginManager {
 
   async logout(): Promise<LogoutResult> {
     try {
-      return await this.#machine.logins.logout()
+      return await this.#outsideOfSource(() => this.#machine.logins.logout())
     } catch (error) {
       throw ownError(this, 'logout', error)
     }
@@ -107,11 +107,16 @@ export class Manager implements LoginManager {
   }
 
   settled(): Promise<void> {
-    return this.#account.work.ended()
+    return this.#outsideOfSource(() => this.#account.work.ended())
   }
 
   close(): Promise<void> {
-    return (this.#closing ??= this.#machine.close())
+    return this.#outsideOfSource(() => (this.#closing ??= this.#machine.close()))
+  }
+
+  /** Performs what waits for the token request in flight. @throws {TokenError} If that request calls it: it would wait for itself (F404). */
+  async #outsideOfSource<Result>(act: () => Promise<Result>): Promise<Result> {
+    return isWithin(this.#account) ? waitForItself() : act()
   }
 
   /** Returns the token if it is valid now. If renewal is due, starts it in the background. Without `background`, the next caller who waits starts it. */
@@ -332,9 +337,9 @@ function causeFor(current: HeldToken | undefined): RenewalCause {
   return current.mustRenew || current.isRejected ? 'refused' : 'due'
 }
 
-/** The source has requested a token during its own token request (F309). */
+/** The source waits for the manager during its own token request (F309). */
 function waitForItself(): never {
   const message =
-    'The token source waits for itself: it sends its request through an instance that uses this manager. Use a plain one'
+    'The token source waits for itself: its token request calls this manager, or an instance that uses it. Use a plain instance'
   throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent' })
 }
