@@ -20,8 +20,7 @@ import {
   scriptBlocks,
 } from './support/document-code.ts'
 import { manage } from './support/managed.ts'
-import { describeRedis } from './support/redis-server.ts'
-import { type RedisServer, startRedis } from '../scripts/lib/redis-server.mjs'
+import { describeRedis, type RedisServer, startRedis } from './support/redis-server.ts'
 
 const itemsUnder = (heading: string, text: string) => {
   const section = text.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!

@@ -6,8 +6,7 @@ import { redisStore, type RedisClient } from '../../src/redis/index.ts'
 import { ADAPTERS } from '../service/world.ts'
 import { listen, outcome, ScriptedSource } from '../support/managed.ts'
 import { BusyClock, startOtherThread } from '../support/other-thread.ts'
-import { describeRedis } from '../support/redis-server.ts'
-import { startRedis } from '../../scripts/lib/redis-server.mjs'
+import { describeRedis, startRedis } from '../support/redis-server.ts'
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
-import { type RedisServer, startRedis } from '../../scripts/lib/redis-server.mjs'
 import { startTokenService } from '../../tools/testing/index.ts'
-import { describeRedis } from '../support/redis-server.ts'
+import { describeRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
 import { type Child, run, withChildren } from './support/child.ts'
 import { type HeldAnswers, holdAnswer } from './support/held-responses.ts'
 

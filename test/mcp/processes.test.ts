@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { generateKeyPairSync } from 'node:crypto'
 import { resolve } from 'node:path'
-import { startRedis } from '../../scripts/lib/redis-server.mjs'
+import { startRedis } from '../support/redis-server.ts'
 import { buildPackage, type BuiltPackage } from '../support/built-package.ts'
 import { nodeWithSqlite } from '../support/node-sqlite.ts'
 import { startFleet } from './fleet.mjs'

@@ -4,8 +4,7 @@ import { createClientPool, createCluster, createSentinel, RESP_TYPES } from 'red
 import { redisStore, type RedisClient } from '../../src/redis/index.ts'
 import { redisRegister } from '../../src/redis/redis-register.ts'
 import { manage } from '../support/managed.ts'
-import { describeRedis } from '../support/redis-server.ts'
-import { startRedis, startSentinel } from '../../scripts/lib/redis-server.mjs'
+import { describeRedis, startRedis, startSentinel } from '../support/redis-server.ts'
 import { settle } from '../support/watched-clock.ts'
 import { World } from './world.ts'
 

@@ -3,11 +3,10 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { startRedis } from '../../scripts/lib/redis-server.mjs'
 import { type BuiltPackage, buildPackage } from '../support/built-package.ts'
 import { nodeWithSqlite } from '../support/node-sqlite.ts'
 import { describePostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts'
-import { describeRedis } from '../support/redis-server.ts'
+import { describeRedis, startRedis } from '../support/redis-server.ts'
 
 let built: BuiltPackage
 beforeAll(async () => void (built = await buildPackage()))

@@ -1,9 +1,8 @@
 import { expect, it } from '@jest/globals'
-import { startRedis, type RedisServer } from '../../scripts/lib/redis-server.mjs'
 import { redisStore } from '../../src/redis/index.ts'
 import { redisRegister } from '../../src/redis/redis-register.ts'
 import { held, manage, type Managed } from '../support/managed.ts'
-import { describeRedis } from '../support/redis-server.ts'
+import { describeRedis, startRedis, type RedisServer } from '../support/redis-server.ts'
 import { settle } from '../support/watched-clock.ts'
 import { World } from './world.ts'
 

@@ -2,8 +2,7 @@ import { it } from '@jest/globals'
 import * as fc from 'fast-check'
 import { type Behaviour, endings, type Scripts } from '../properties/rotating-service.ts'
 import { patience, runs } from '../properties/runs.ts'
-import { describeRedis, redisOfSuite } from '../support/redis-server.ts'
-import { startRedis } from '../../scripts/lib/redis-server.mjs'
+import { describeRedis, redisOfSuite, startRedis } from '../support/redis-server.ts'
 import { type Act, Fleet, PROCESSES } from './fleet.ts'
 
 const RUNS = 150

@@ -5,7 +5,7 @@ import type { TokenManagerOptions } from '../../src/index.ts'
 import { redisStore, type RedisStoreOptions } from '../../src/redis/index.ts'
 import { manage, type Managed, ScriptedSource } from '../support/managed.ts'
 import { onClock } from '../support/redis-clock.ts'
-import { type RedisServer, startRedis } from '../../scripts/lib/redis-server.mjs'
+import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { watchedClock } from '../support/watched-clock.ts'
 
 const newClient = (url: string) => createClient({ url, socket: { reconnectStrategy: 10 } })

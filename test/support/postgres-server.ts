@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { appendFile, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from '../../scripts/lib/server-process.mjs'
+import { stoppedWithFile } from './stopped.ts'
 
 /** For suites with their own server. Without PostgreSQL they are skipped, and the setup prints a line. */
 export const describePostgres = process.env.TEST_POSTGRES === 'own' ? describe : describe.skip
@@ -61,7 +62,7 @@ export async function startPostgres({ replicaOf, backupOf = replicaOf }: Origin 
   await writeFile(join(data, 'pg_hba.conf'), ACCESS)
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await started(data, await freePort(), user)
+      return stoppedWithFile(await started(data, await freePort(), user))
     } catch (error) {
       // Another process may have taken the port in the meantime.
       if (attempt >= 5) throw error

@@ -1,12 +1,21 @@
 import { afterAll, beforeAll, describe } from '@jest/globals'
 import { createClient } from 'redis'
-import { type RedisServer, startRedis } from '../../scripts/lib/redis-server.mjs'
+import * as servers from '../../scripts/lib/redis-server.mjs'
+import { stoppedWithFile } from './stopped.ts'
+
+export type RedisServer = servers.RedisServer
 
 /** For suites with their own server. Without redis-server they are skipped, and the setup prints a line. */
 export const describeRedis = process.env.TEST_REDIS === 'own' ? describe : describe.skip
 
 /** For suites that use only their own keys: the server at `REDIS_URL` is enough. */
 export const describeSharedRedis = process.env.TEST_REDIS === 'none' ? describe.skip : describe
+
+export const startRedis = async (...given: Parameters<typeof servers.startRedis>): Promise<RedisServer> =>
+  stoppedWithFile(await servers.startRedis(...given))
+
+export const startSentinel = async (...given: Parameters<typeof servers.startSentinel>) =>
+  stoppedWithFile(await servers.startSentinel(...given))
 
 /** Finds a server for suites that can share one. */
 async function findRedis(): Promise<Pick<RedisServer, 'url' | 'stop'>> {

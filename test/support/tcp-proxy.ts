@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer, connect, type Socket } from 'node:net'
+import { stoppedWithFile } from './stopped.ts'
 
 /** A proxy between a client and its server. It passes, holds, or loses the replies of the server. */
 export async function startProxy(port: number) {
@@ -35,7 +36,7 @@ export async function startProxy(port: number) {
     for (const socket of pair) socket.on('close', end).on('error', end)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
+  return stoppedWithFile({
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** @param after The mode begins with the first request that matches; default: at once. */
     replies(mode: 'pass' | 'hold' | 'lose', after?: RegExp): void {
@@ -58,5 +59,5 @@ export async function startProxy(port: number) {
       this.cut()
       await new Promise((resolve) => server.close(resolve))
     },
-  }
+  })
 }

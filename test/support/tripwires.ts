@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
 // jsdom has no setImmediate.
 import { setImmediate } from 'node:timers'
 import { realProcess } from './real-process.ts'
+import { stopAll } from './stopped.ts'
 
 // With these variables axios would send requests for loopback to a proxy.
 for (const name of Object.keys(process.env)) if (/_proxy$/i.test(name)) Reflect.deleteProperty(process.env, name)
@@ -32,6 +33,7 @@ afterEach(async () => {
 })
 
 afterAll(async () => {
+  await stopAll()
   realProcess.off('unhandledRejection', record)
   realProcess.off('warning', record)
   // Sockets close a turn or two after their servers. Redis clients have timers of up to 5 s that nothing ends, for a connection that fails.
