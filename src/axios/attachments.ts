@@ -79,9 +79,7 @@ class Attachments {
     const origins = grantedOrigins(settings, base, access.origin, 'set baseURL on the instance, or pass origins')
     const taken = origins.find((origin) => this.#bindings.has(origin))
     if (taken !== undefined)
-      throw new TypeError(
-        `${taken} already gets the token of another manager on this instance: give origins to both attachments`,
-      )
+      throw new TypeError(`${taken} already gets the token of another manager on this instance: pass origins to both`)
     this.#grant(new Map([...this.#bindings, ...origins.map((origin) => [origin, binding] as const)]))
     this.#install()
     const attachment: Attachment = Object.freeze({

@@ -12,7 +12,7 @@ export function errorForRequest(error: unknown, config: InternalAxiosRequestConf
   // An error of axios, or one that already has a request.
   if (member(error, 'config') !== undefined && !OF_OTHERS.has(error as object)) return error as Error
   if (isThrownError(error)) return marked(error, neverRetried(config))
-  const wrapped = new AxiosError('A token manager or an option that is not of this package threw what is no error')
+  const wrapped = new AxiosError('A custom token manager or option threw a value that is not an Error')
   return marked(Object.defineProperty(wrapped, 'cause', { value: error }), neverRetried(config))
 }
 

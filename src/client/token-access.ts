@@ -1,6 +1,6 @@
 import { systemClock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
-import { TokenError } from '../core/errors.ts'
+import { NO_TOKEN_IN_TIME, TokenError } from '../core/errors.ts'
 import { internalsOf, type ManagerInternals } from '../core/manager-internals.ts'
 import { checkFunction, checkObject, kindOf } from '../core/option-checks.ts'
 import { warnOnce } from '../core/runtime.ts'
@@ -47,8 +47,7 @@ const MAX_WAIT_MS = 30_000
 function accessToCustom(tokens: TokenManager): TokenAccess {
   const clock = systemClock
   const limited = (name: Asked, { signal, maxWaitMs: ms }: WaitLimits, ask: () => unknown, holdsProcess = true) => {
-    const atLimit = () =>
-      new TokenError('ERR_WAIT_TIMEOUT', 'No access token was available within the time that this caller can wait')
+    const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', NO_TOKEN_IN_TIME)
     const checked = async () => checkedToken(name, await ask())
     return withinLimit(checked(), { clock, ms, holdsProcess, signal, atLimit })
   }

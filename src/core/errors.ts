@@ -1,6 +1,9 @@
 import { type Complete, type KeysOf, namesOf } from './option-checks.ts'
 import { member } from './thrown.ts'
 
+/** The message of `ERR_WAIT_TIMEOUT`. */
+export const NO_TOKEN_IN_TIME = 'No access token was available within the time that this caller can wait'
+
 /** Why there is no token: the `code` of a `TokenError`. */
 export type TokenErrorCode =
   | 'ERR_CREDENTIALS_REJECTED' // the service rejected the credentials: 400 (2006), 401, 403

@@ -149,7 +149,7 @@ interface Known extends Pick<ExchangeContext, 'exchange'> {
 }
 
 const MAYBE_ITSELF =
-  '. If it sends requests through an instance to which this manager is attached, it waits for itself: use a plain one'
+  '. If its token request calls this manager, or an instance that uses it, it waits for itself: use a plain one'
 
 function callIn({ address, exchange: kind }: Known): string {
   return `${kind ?? 'token request'}${typeof address === 'string' ? ` at ${address}` : ' of the token source'}`

@@ -179,7 +179,7 @@ function contextIn({ context }: Members) {
 function nothingToAdopt(given: object): BrokenGrant {
   const isRaw = ['access_token', 'refresh_token'].some((name) => name in given)
   const advice = isRaw
-    ? 'convert the response of a token endpoint with fromTokenResponse() of axios-evergreen/oauth2'
+    ? 'convert a token response with fromTokenResponse() of axios-evergreen/oauth2'
     : 'pass one of them'
   return new BrokenGrant(`accessToken is missing, and so is refreshToken: ${advice}`)
 }

@@ -2,7 +2,7 @@ import { CallFailed, coolDownOf, shortBackoffMs } from './plan.ts'
 import { Mutex } from 'async-mutex'
 import type { Account, Settings } from './account.ts'
 import { LONGEST_TIMER_MS, timerDelayMs } from './clock.ts'
-import { errorWith, TokenError } from './errors.ts'
+import { errorWith, NO_TOKEN_IN_TIME, TokenError } from './errors.ts'
 import type { RenewalCause } from './events.ts'
 import { HeldToken } from './held-token.ts'
 import type { LoginHost, Logins, LoginChecker } from './login-port.ts'
@@ -27,9 +27,6 @@ import { WaitingRoom } from './waiting-room.ts'
 /** The minimum time between two renewals that no caller forced, even if tokens have a shorter lifetime. */
 const LEAST_GAP_MS = 1_000
 
-const NO_TOKEN_IN_TIME =
-  'No access token was available within the time that this caller can wait (at most renewal.maxWaitMs)'
-
 /**
  * Runs the renewals of a manager, and applies their results. `Activity` in `status.ts` is its state. A superseded renewal is no longer
  * `account.renewal`, and does not change that state.
@@ -50,10 +47,10 @@ export class Machine implements LoginHost {
     const { settings } = account
     this.#account = account
     this.#settings = settings
-    const atLimit = () =>
-      new TokenError('ERR_WAIT_TIMEOUT', `${NO_TOKEN_IN_TIME}: it waited for ${this.#awaited}`, {
-        cause: account.renewal?.lastError,
-      })
+    const atLimit = () => {
+      const message = `${NO_TOKEN_IN_TIME} (at most renewal.maxWaitMs): it waited for ${this.#awaited}`
+      return new TokenError('ERR_WAIT_TIMEOUT', message, { cause: account.renewal?.lastError })
+    }
     this.room = new WaitingRoom(settings.clock, () => account.current?.validToken, atLimit)
     const { logins, checker } = settings.logins.open(account, this)
     this.logins = logins

@@ -228,6 +228,6 @@ const NO_NEEDS_LOGIN =
 
 function checkedStore(store: TokenStore | undefined): OpenableStore | undefined {
   if (store !== undefined && typeof (store as Partial<OpenableStore> | null)?.open !== 'function')
-    throw wrong('store', 'made by memoryStore() or another store function', kindOf(store))
+    throw wrong('store', 'memoryStore() or another store', kindOf(store))
   return store as OpenableStore | undefined
 }

@@ -42,4 +42,4 @@ export function reportSecondManager(account: Account): void {
   })
 }
 
-const MESSAGE = 'Two managers of this account share no store: use one manager, or give both the same store'
+const MESSAGE = 'Two managers of this account share no store: use one manager, or one store for both'

@@ -1,7 +1,7 @@
 import { ChangeSignal } from '../login/change-signal.ts'
 import { checkNotAborted, withinLimit } from '../core/deadline.ts'
 import { systemClock } from '../core/clock.ts'
-import { isTokenError, TokenError } from '../core/errors.ts'
+import { isTokenError, NO_TOKEN_IN_TIME, TokenError } from '../core/errors.ts'
 import { type AnyListener, Events, type LoginEvents, type TokenEvents } from '../core/events.ts'
 import { INTERNALS, type ManagerInternals } from '../core/manager-internals.ts'
 import { ownOption } from '../core/option-checks.ts'
@@ -172,11 +172,7 @@ export class WorkerTokens implements LoginManager {
     // The rejected token was sent in the current login, whenever its sender asks. The next login must not replace it.
     const generation = name === 'replace' ? this.#login.generations.first : this.#login.generations.current
     const caller: Caller = { name, ms, given: { ...given, maxWaitMs: ms }, generation, hasLeft: false }
-    const atLimit = () =>
-      new TokenError(
-        'ERR_WAIT_TIMEOUT',
-        'The worker returned no access token within the time that this caller can wait',
-      )
+    const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', NO_TOKEN_IN_TIME)
     try {
       return await withinLimit(this.#askFor(caller), { clock: systemClock, ms, signal, atLimit })
     } finally {

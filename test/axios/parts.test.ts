@@ -288,7 +288,7 @@ describe('given an error for one request', () => {
   it('when the reason is not an Error, then an AxiosError says so, and has it as its cause', () => {
     const error = errorForRequest('a text', { url: '/a' } as never)
     expect(error).toMatchObject({ isAxiosError: true, config: { url: '/a' }, cause: 'a text' })
-    expect(error.message).toBe('A token manager or an option that is not of this package threw what is no error')
+    expect(error.message).toBe('A custom token manager or option threw a value that is not an Error')
   })
 
   it('then retry libraries leave it alone, and the members that stop them are not printed', () => {

@@ -66,7 +66,7 @@ describe('given two managers of one account in a process, without a shared store
     const second = createTokenManager({ source: source(name) })
     second.on('anomaly', ({ message }) => messages.push(message))
     await settle()
-    expect(messages).toEqual([expect.stringMatching(/use one manager, or give both the same store$/)])
+    expect(messages).toEqual([expect.stringMatching(/use one manager, or one store for both$/)])
     expect(messages.join()).not.toContain(name)
     await Promise.all([first.close(), second.close()])
   })
