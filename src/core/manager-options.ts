@@ -5,6 +5,7 @@ import {
   checkChoice,
   checkedDuration,
   checkedFlag,
+  checkedName,
   checkFunction,
   checkNumber,
   checkObject,
@@ -144,7 +145,7 @@ export function managerSettings(options: TokenManagerOptions) {
     throw new TypeError(
       'storeKey must be given with a store (or account of the source): two accounts must not share it',
     )
-  if (storeKey !== '') checkText('storeKey', storeKey)
+  if (storeKey !== '') checkedName('storeKey', storeKey)
   const graceMs = graceOf(source)
   return Object.freeze({ ...own, storeKey, graceMs, layer: layerOf(source) })
 }
@@ -189,7 +190,7 @@ function checkedSource(source: TokenSource): TokenSource {
   checkObject('source', source)
   // `member` ignores what is only on Object.prototype (F217).
   const [id, origin] = [member(source, 'id'), member(source, 'origin')]
-  if (id !== '') checkText('source.id', id)
+  if (id !== '') checkedName('source.id', id)
   checkFunction('source.obtain', member(source, 'obtain'))
   for (const method of ['refresh', 'reset', 'revoke']) {
     const given = member(source, method)

@@ -40,12 +40,7 @@ const HOMES: readonly (readonly [where: string, ...names: string[]])[] = [
   ['the token source', 'account', 'baseUrl', 'clientId', 'clientSecret', 'scope', 'tokenEndpoint', 'issuer'],
 ]
 
-/** Renamed options, by their names in earlier releases. */
-const RENAMED = new Map([['noticeWithinMs', 'maxStalenessMs']])
-
 function adviceOn(unknown: string, names: readonly string[]): string {
-  const renamed = RENAMED.get(unknown)
-  if (renamed !== undefined && names.includes(renamed)) return `it is now called '${renamed}'`
   const home = HOMES.find((row) => row.includes(unknown, 1) && !row.some((name) => names.includes(name)))
   if (home) return `it belongs to ${home[0]}`
   const meant = nearest(unknown, names)
@@ -150,6 +145,17 @@ export function checkedText(name: string, value: unknown): string {
 /** @throws {TypeError} As `checkedText`. */
 export function checkText(name: string, value: unknown): asserts value is string {
   checkedText(name, value)
+}
+
+/** What templates and conversions write in the place of a value. Ids may hold `null` as JSON, and a user of an address may be called so. */
+const NO_NAME = /undefined|\[object \w+\]|(?<![\w,[])(null|NaN)(?![\w,\]@.])/
+
+/** @returns The name of an account: two users whose names have the same mistake would share one login (F433). @throws {TypeError} Naming the option. */
+export function checkedName(name: string, value: unknown): string {
+  const [found] = NO_NAME.exec(checkedText(name, value)) ?? []
+  if (found === undefined) return value as string
+  const meant = found.startsWith('[') ? 'await it, or use its ID' : 'a value is missing'
+  throw new TypeError(`${name} contains '${found}': ${meant}`)
 }
 
 /**

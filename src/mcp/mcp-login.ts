@@ -1,7 +1,7 @@
 import { accessTo } from '../client/token-access.ts'
 import { codeOf } from '../core/login-port.ts'
 import type { TokenManagerOptions } from '../core/manager-options.ts'
-import { asGiven, checkedFlag, checkedText, checkFunction, type Readers, readOptions } from '../core/option-checks.ts'
+import { asGiven, checkedFlag, checkedName, checkFunction, type Readers, readOptions } from '../core/option-checks.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import { member } from '../core/thrown.ts'
 import { checkRuntime } from '../core/own-runtime.ts'
@@ -62,7 +62,7 @@ const OPTIONS = {
   serverUrl: asGiven,
   provider: asGiven,
   store: (_, given) => given as TokenStore | undefined,
-  account: (name, given = 'default') => checkedText(name, given),
+  account: (name, given = 'default') => checkedName(name, given),
   fetch: fetching,
   manager: (name, given = {}) => readOptions(name, given as object, MANAGER),
   allowInsecureHttp: checkedFlag,

@@ -5,6 +5,7 @@ import {
   checkFunction,
   checkNumber,
   checkObject,
+  checkedName,
   checkText,
   ifGiven,
   type Readers,
@@ -40,7 +41,7 @@ const OPTIONS = {
   ),
   reuseGraceMs: (name, given = 0) => checkNumber(name, given, 0),
   defaultLifetimeMs: (name, given = 300_000) => checkNumber(name, given, 1),
-  account: /* @__PURE__ */ ifGiven(checkedAccount),
+  account: /* @__PURE__ */ ifGiven(checkedName),
   transport: asGiven,
   allowInsecureHttp: checkedFlag,
 } satisfies Readers<{
@@ -72,11 +73,6 @@ export function oauth2Settings(options: OAuth2Options) {
 
 function checkedId(name: string, given: unknown): string {
   checkCredential(name, given)
-  return given
-}
-
-function checkedAccount(name: string, given: unknown): string {
-  checkText(name, given)
   return given
 }
 

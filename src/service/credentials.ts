@@ -1,5 +1,5 @@
 import { withinLimit } from '../core/deadline.ts'
-import { asGiven, checkFunction, checkText, type Readers } from '../core/option-checks.ts'
+import { asGiven, checkedName, checkFunction, type Readers } from '../core/option-checks.ts'
 import { type ExchangeContext, internalOf } from '../core/token-source.ts'
 import { checkCredential, fromFunction } from '../wire/credential.ts'
 
@@ -53,7 +53,7 @@ export function credentialSource<Name extends string>(
   if (names.some((name) => options[name] !== undefined))
     throw new TypeError(`Give either credentials or ${names.join(' and ')}, not both`)
   checkFunction('credentials', provider)
-  if (account !== '') checkText('account', account)
+  if (account !== '') checkedName('account', account)
   const check = (given: unknown) =>
     checkedCredentials((given ?? Object.create(null)) as Partial<Record<Name, unknown>>, names)
   const provided = (context?: ExchangeContext) => fromFunction('credentials', provider as () => unknown, check, context)

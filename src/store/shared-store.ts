@@ -1,5 +1,5 @@
 import { OTHER_OWNERS } from '../record/other-owners.ts'
-import { checkChoice, checkedDuration, checkText, type Readers, readOptions } from '../core/option-checks.ts'
+import { checkChoice, checkedDuration, checkedName, type Readers, readOptions } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
 import { member } from '../core/thrown.ts'
 import { boundRecord } from '../record/bound-record.ts'
@@ -44,9 +44,9 @@ export type SharedSettings = Pick<SharedStoreOptions, 'encryptionKeys'> &
   Pick<StoreSettings, 'prefix' | 'commandTimeoutMs' | 'onUnavailable'>
 
 function checkedPrefix(name: string, given: unknown = 'evergreen'): string {
-  checkText(name, given)
-  if (/[{}]/.test(given)) throw new TypeError(`${name} must not contain braces, got '${given}'`)
-  return given
+  const prefix = checkedName(name, given)
+  if (/[{}]/.test(prefix)) throw new TypeError(`${name} must not contain braces, got '${prefix}'`)
+  return prefix
 }
 
 /**

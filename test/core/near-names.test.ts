@@ -120,10 +120,3 @@ describe("given an option's name that belongs to another function (F384)", () =>
   it('when the other function is of the same kind, then the error lists the names of this one', () =>
     expect(misuse(() => FUNCTIONS.loginPassword!({ clientId: 'x' })).message).toMatch(/, use .*login, password, /))
 })
-
-describe('given an option of an earlier release', () => {
-  it('when it has a new name, then the error gives that name', () =>
-    expect(misuse(() => FUNCTIONS.renewal!({ noticeWithinMs: 5 })).message).toMatch(
-      /: there is no 'noticeWithinMs', it is now called 'maxStalenessMs'$/,
-    ))
-})
