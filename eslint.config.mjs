@@ -9,9 +9,14 @@ const room = (name, forbidden, message, house = 'src') => ({
 })
 
 /** Programs that are compiled once, with their types kept. `projectService` compiles anew after a file with a shebang, and keeps watch: a sixth more processor time. */
-const projects = ['', 'examples/', 'examples/pages/', 'scripts/angular/', 'test/frameworks/'].map(
-  (folder) => `${folder}tsconfig.json`,
-)
+const projects = [
+  '',
+  'examples/',
+  'examples/migrating/',
+  'examples/pages/',
+  'scripts/angular/',
+  'test/frameworks/',
+].map((folder) => `${folder}tsconfig.json`)
 
 export default tseslint.config(
   { ignores: ['dist/', 'coverage/', '.pack-check/', 'api/', 'site/', 'examples/next/'] },

@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 
 const project = fileURLToPath(new URL('../..', import.meta.url))
 /** What the types of the code need; what the tests need beside that; what the gate needs beside both. */
-const CODE = ['examples/mcp', 'examples/nest', 'examples/observability', 'examples/pages', 'test']
+const CODE = ['examples/mcp', 'examples/migrating', 'examples/nest', 'examples/observability', 'examples/pages', 'test']
 const TESTS = [...CODE, 'test/sqlite']
 const GATE = [...TESTS, 'scripts/package', 'scripts/site']
 const COMPILED = ['test/sqlite']
