@@ -6,7 +6,16 @@ import { posix } from 'node:path'
 import { Converter, JSX, PageEvent, ReflectionKind, Renderer } from 'typedoc'
 
 const GROUPS = {
-  Start: ['getting-started', 'play', 'renewal', 'migrating', 'auth0-spa-js', 'moving-logins', 'your-tests'],
+  Start: [
+    'getting-started',
+    'play',
+    'renewal',
+    'migrating',
+    'auth0-spa-js',
+    'oidc-client-ts',
+    'moving-logins',
+    'your-tests',
+  ],
   Guides: [
     ...['oauth2', 'logins', 'bff', 'browser', 'frameworks', 'queries', 'next', 'worker', 'token-service', 'own-source'],
     ...['fetch', 'mcp', 'dpop', 'one-machine', 'fleet', 'registers', 'serverless'],

@@ -1,0 +1,14 @@
+import type { LoginManager } from 'axios-evergreen/login'
+
+/** Call it at each start, before the first request. `userStore` is in `sessionStorage`, unless your settings say otherwise. */
+export async function carryOver(
+  tokens: LoginManager,
+  authority: string,
+  clientId: string,
+  userStore = localStorage,
+): Promise<void> {
+  const name = `oidc.user:${authority}:${clientId}`
+  const user = JSON.parse(userStore.getItem(name) ?? '{}') as { readonly refresh_token?: string }
+  if (user.refresh_token) await tokens.adopt({ refreshToken: user.refresh_token })
+  userStore.removeItem(name)
+}
