@@ -13,6 +13,7 @@ const GROUPS = {
     'migrating',
     'auth0-spa-js',
     'oidc-client-ts',
+    'keycloak-js',
     'moving-logins',
     'your-tests',
   ],
