@@ -79,6 +79,7 @@ const guests = [
   'mcp/oidc-provider',
   'mcp/one-page',
   'mcp/processes',
+  'migrating/msal-node',
   'oauth-doctor',
   'oauth2/servers',
   'oauth2/simulated',

@@ -14,6 +14,7 @@ const GROUPS = {
     'auth0-spa-js',
     'oidc-client-ts',
     'keycloak-js',
+    'msal',
     'moving-logins',
     'your-tests',
   ],
