@@ -15,6 +15,7 @@ const GROUPS = {
     'oidc-client-ts',
     'keycloak-js',
     'msal',
+    'supabase',
     'moving-logins',
     'your-tests',
   ],
