@@ -113,18 +113,10 @@ export const REMOVALS = {
   ],
   // A logout or a reset clears any login of the record; or treats its tokens as those of the ending login.
   'a logout of one login': [
-    [
-      'record/acts.ts',
-      'if (tokens && (isLater || isOfOther(state, seen))) return',
-      'if (tokens && seen.login === -1) return',
-    ],
+    ['record/acts.ts', 'if (tokens && keeps(state, seen, act)) return', 'if (tokens && seen.login === -1) return'],
   ],
   'a lease to log out': [
-    [
-      'record/record-state.ts',
-      'if (tokens && (isLater || isOfOther(state, request)))',
-      'if (tokens && request.login === -1)',
-    ],
+    ['record/record-state.ts', 'if (tokens && keeps(state, request, act))', 'if (tokens && request.login === -1)'],
   ],
   // A renewal continues with the refresh token of a login that came meanwhile.
   'a renewal of one login': [

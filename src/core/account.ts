@@ -75,14 +75,15 @@ export class Account implements Activity {
   readonly counts = { obtains: 0, refreshes: 0, adoptions: 0, failures: 0 }
   readonly login: LoginView | undefined
   readonly generations: LoginGenerations
-  readonly acts = new Acts()
+  readonly acts: Acts
   /** What `settled()` waits for. */
   readonly work = new Work()
   readonly suspicions: SuspicionWatch
 
   constructor(settings: Settings) {
-    const { clock, events, logins, onSuspicious, store } = settings
+    const { clock, events, logins, onSuspicious, owner, store } = settings
     this.settings = settings
+    this.acts = new Acts(owner, clock)
     this.login = logins.view?.(events, store === undefined)
     this.generations = this.login?.generations ?? new LoginGenerations()
     this.suspicions = new SuspicionWatch(clock, events, onSuspicious)

@@ -1,19 +1,67 @@
+import type { Clock } from './clock.ts'
+
+/** An act of an owner on its login: `adopt`, `logout` or `reset`. */
+export interface Act {
+  readonly owner: string
+  /** Counts the acts of its owner. */
+  readonly n: number
+  /** Monotonic ms of its owner; of a `DatedAct`, ms of the clock of the record. */
+  readonly at: number
+  /** The highest version of the record that its owner had seen. */
+  readonly seenVersion: number
+}
+
+/** An act by the clock of the record, as exact as the reading that dated it: from `at` to `at + ms`. */
+export interface DatedAct extends Act {
+  readonly ms: number
+  /** When it was dated. */
+  readonly now: number
+}
+
+/** The last login of the record, as its act. */
+export interface StoredAct extends Pick<DatedAct, 'owner' | 'n' | 'at' | 'ms'> {
+  /** The version of the record with this login. */
+  readonly version: number
+}
+
+/** Between two readings, an owner extrapolates the clock of the record with its own. The next reading may be this much behind. */
+export const CLOCK_SLACK_MS = 1_000
+
+/**
+ * Whether the stored act is later than an act that arrives now. Acts of one owner have the order of their calls, whatever the clocks say. What an owner had
+ * seen is earlier than its act. Otherwise time decides, unless the two are as close as a reading is exact, or the clock of the record was set back: then the
+ * act that arrives later stands.
+ */
+export function isLater(stored: StoredAct | undefined, act: DatedAct | undefined): boolean {
+  if (!stored || !act) return false
+  if (stored.owner === act.owner) return stored.n > act.n
+  return stored.version > act.seenVersion && stored.at > act.at + act.ms && stored.at <= act.now + CLOCK_SLACK_MS
+}
+
 /** Whether no other act has begun since. */
 export type IsLast = () => boolean
 
 /**
- * The acts of callers on the login of a manager: `adopt`, `logout`, `reset`. An act changes the manager's state synchronously. Its work in the record
- * runs after that of earlier acts. A result that was requested before an act does not apply to the login after it.
+ * The acts of callers on the login of a manager. An act changes the manager's state synchronously. Its work in the record runs after that of earlier acts. A
+ * result that was requested before an act does not apply to the login after it.
  */
 export class Acts {
+  readonly #owner: string
+  readonly #clock: Pick<Clock, 'monotonicNow'>
   #count = 0
   #last: Promise<unknown> | undefined
 
+  constructor(owner: string, clock: Pick<Clock, 'monotonicNow'>) {
+    this.#owner = owner
+    this.#clock = clock
+  }
+
   /** Begins an act. @param inRecord Its work in the record. */
-  begin<Value>(inRecord: (isLast: IsLast) => Promise<Value>): Promise<Value> {
+  begin<Value>(seenVersion: number, inRecord: (act: Act, isLast: IsLast) => Promise<Value>): Promise<Value> {
     this.#count += 1
+    const act = { owner: this.#owner, n: this.#count, at: this.#clock.monotonicNow(), seenVersion }
     const isLast = this.noted()
-    const ended = this.after(() => inRecord(isLast))
+    const ended = this.after(() => inRecord(act, isLast))
     const end = () => {
       if (this.#last === last) this.#last = undefined
     }

@@ -111,7 +111,7 @@ export class MemoryRecord implements TokenRecord {
     return this.entry && this.#tokensOf(this.entry)
   }
 
-  adopt(_seenVersion: number, tokens: NewTokens): Promise<AdoptedTokens> {
+  adopt(...[, tokens]: Parameters<TokenRecord['adopt']>): Promise<AdoptedTokens> {
     const { subject } = tokens
     const isSameUser = subject !== undefined && subject === this.entry?.tokens.subject
     const { login } = this.login

@@ -32,9 +32,9 @@ class PlainLogins implements Logins {
     account.spent = undefined
     account.discarded = []
     const beganAt = tokenClock.now()
-    const stored = acts.begin(async () => {
+    const stored = acts.begin(account.seenVersion, async (act) => {
       const tokens = { ...newTokens(grant, account, tokenClock.now() - beganAt), loginId: randomHex() }
-      const { version } = await record.adopt(account.seenVersion, tokens)
+      const { version } = await record.adopt(account.seenVersion, tokens, act)
       account.seenVersion = Math.max(version, account.seenVersion)
     })
     this.#host.use({ ...newTokens(grant, account), version: account.seenVersion })
@@ -65,7 +65,7 @@ class PlainLogins implements Logins {
     account.discardRefreshToken()
     generations.end()
     this.#forget()
-    const cleared = acts.begin(() => settings.record.clear(account.seenVersion, {}))
+    const cleared = acts.begin(account.seenVersion, () => settings.record.clear(account.seenVersion, {}))
     await resetSource(account, this.#host, cleared)
   }
 

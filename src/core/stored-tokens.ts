@@ -1,3 +1,5 @@
+import type { Act } from './acts.ts'
+
 /** A stored token set. The store's own clock measures remaining lifetimes, so the clocks of two machines are never compared. */
 export interface StoredTokens {
   readonly version: number
@@ -49,18 +51,10 @@ export interface KnownLogin {
   readonly loginId?: string | undefined
 }
 
-/** The call of an act. A login that another owner begins after it stays, whenever the act reaches the record. */
-export interface ActCall {
-  /** Monotonic ms. */
-  readonly at: number
-  /** The highest version that the owner had seen. */
-  readonly seenVersion: number
-}
-
 /** The login that an act ends. */
 export interface Ending extends KnownLogin {
   /** Undefined: the act ends later logins, too. */
-  readonly call?: ActCall | undefined
+  readonly act?: Act | undefined
 }
 
 /**

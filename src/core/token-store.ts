@@ -13,7 +13,8 @@ import type {
 } from './lease.ts'
 import type { LoginReason, TokenError } from './errors.ts'
 import type { Pauses } from './pauses.ts'
-import type { ActCall, AdoptedTokens, Ending, NewTokens, StoredTokens } from './stored-tokens.ts'
+import type { Act } from './acts.ts'
+import type { AdoptedTokens, Ending, NewTokens, StoredTokens } from './stored-tokens.ts'
 import type { TokenSource } from './token-source.ts'
 
 /** A store of tokens. Opaque: created by `memoryStore`, `sharedStore`, and the stores built on it. */
@@ -127,10 +128,10 @@ export interface TokenRecord {
    * Clears the record and stores tokens from elsewhere. Changes nothing if the record recognizes their login by the refresh token.
    *
    * @param tokens Remaining lifetimes as of now.
-   * @param login The call of `adopt`, if the tokens come from a login. The record keeps a login that another owner has begun since. A shared store that
-   * cannot write the tokens rejects, instead of keeping them in this process.
+   * @param act The record keeps the tokens of a later act.
+   * @param mustStore Whether a shared store that cannot write the tokens rejects, instead of keeping them in this process.
    */
-  adopt(seenVersion: number, tokens: NewTokens, login?: ActCall): Promise<AdoptedTokens>
+  adopt(seenVersion: number, tokens: NewTokens, act: Act, mustStore?: boolean): Promise<AdoptedTokens>
   /**
    * Deletes tokens, leases and cool-downs. Earlier leases can no longer store tokens. Versions keep growing.
    *

@@ -32,6 +32,8 @@ export class LoginWatch implements LoginView {
   #subject: string | undefined
   /** The user's name as passed to `adopt()`. Known before its fingerprint. */
   #name: string | undefined
+  /** The name of the last user, also after a logout. */
+  #lastName: string | undefined
   #login: LoginChange['login'] | undefined
   #reason: LoginReason | undefined
   /** Where the last login ended: the `by` of the next `required` event. */
@@ -198,19 +200,29 @@ export class LoginWatch implements LoginView {
     return this.#endedTokens.includes(token) && !this.#held.includes(token)
   }
 
-  /** A user logged in through `adopt()`. */
-  began(name: string | undefined, loginId?: string): void {
+  /**
+   * A user logged in through `adopt()`. Reported at once, unless only the fingerprints can tell whether it is another user: then as soon as this one is known.
+   *
+   * @param digest The fingerprint of the user.
+   */
+  began(name: string | undefined, loginId: string, digest: Promise<string | undefined>): void {
+    const before = { name: this.#lastName, subject: this.#subject }
+    const known = compare(before, { name })
+    const isKnown = known !== 'unknown' || name === undefined || before.subject === undefined
+    const emit = (account: LoginChange['account']) => this.#emit({ login: 'present', by: 'here', account })
     this.#isUnreported = true
     this.#id = loginId
-    this.#name = name
+    this.#name = this.#lastName = name
+    this.#subject = undefined
     this.#present()
-  }
-
-  /** Sets the fingerprint of the user who has logged in, and reports the login. */
-  setSubject(subject: string | undefined): void {
-    const account = compare({ subject: this.#subject }, { subject })
-    this.#subject = subject
-    this.#emit({ login: 'present', by: 'here', account })
+    if (isKnown) emit(known)
+    const withSubject = (subject?: string) => {
+      // A later login has its own event.
+      if (this.#id !== loginId || !this.isPresent) return
+      this.#subject = subject
+      if (!isKnown) emit(compare(before, { subject }))
+    }
+    if (name !== undefined) digest.then(withSubject, () => withSubject())
   }
 
   /** Notes that the record has this login. @param isOwn Whether it is the manager's, as far as known. */
@@ -232,7 +244,7 @@ export class LoginWatch implements LoginView {
     this.#present()
     const subject = tokens.subject ?? (isNews ? undefined : this.#subject)
     const account = compare({ subject: this.#subject }, { subject })
-    if (isNews && account !== 'same') this.#name = undefined
+    if (isNews && account !== 'same') this.#name = this.#lastName = undefined
     this.#subject = subject
     if (isNews) this.#emit({ login: 'present', by: found, account })
   }

@@ -1,11 +1,12 @@
 import type { Account } from '../core/account.ts'
+import type { Act } from '../core/acts.ts'
 import type { LeaseResult } from '../core/lease.ts'
-import { areSame, type Ending, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
+import { areSame, type KnownLogin, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
 import { pauseForOther, POLL_MS } from '../record/other-owners.ts'
 import { Pauses } from '../core/pauses.ts'
 
 /** What an act ends in its manager: the login at the time of the call. */
-export interface EndedHere extends Ending {
+export interface EndedHere extends KnownLogin {
   /** The tokens that the manager held. */
   readonly held: StoredTokens | undefined
 }
@@ -25,15 +26,15 @@ export interface EndedLogin {
  *
  * @param ended Its `held` tokens are revoked if the record cannot be read, or has another login.
  */
-export async function endInRecord(account: Account, ended: EndedHere): Promise<EndedLogin> {
+export async function endInRecord(account: Account, ended: EndedHere, act: Act): Promise<EndedLogin> {
   const { held } = ended
   try {
-    const lease = await acquireForLogout(account, ended)
-    const other = await clearRecord(account, ended)
+    const lease = await acquireForLogout(account, ended, act)
+    const other = await clearRecord(account, ended, act)
     return { tokens: (lease.kind === 'granted' ? lease.tokens : undefined) ?? held, other }
   } catch (thrown) {
     // If the store has lost only the first step, a later lease must not find these tokens.
-    await clearRecord(account, ended).catch(() => undefined)
+    await clearRecord(account, ended, act).catch(() => undefined)
     return { tokens: held, thrown }
   }
 }
@@ -41,19 +42,22 @@ export async function endInRecord(account: Account, ended: EndedHere): Promise<E
 /** Clears the record, unless it has another login than the manager had. @returns the tokens of that login */
 export async function clearRecord(
   { settings: { record }, seenVersion }: Account,
-  { held, login, loginId, call }: EndedHere,
+  { held, login, loginId }: EndedHere,
+  act: Act,
 ): Promise<StoredTokens | undefined> {
-  const other = await record.clear(seenVersion, { login, loginId, call })
+  const other = await record.clear(seenVersion, { login, loginId, act })
   // Another manager adopted the same tokens. They are revoked, so its login ends as well.
-  return other && held && areSame(held, other) ? record.clear(other.version, { login: other.login }) : other
+  if (!other || !held || !areSame(held, other)) return other
+  const seen = { ...act, seenVersion: other.version }
+  return record.clear(other.version, { login: other.login, act: seen })
 }
 
 /** Waits while another owner has an exchange in flight, at most until its lease expires. */
-async function acquireForLogout(account: Account, { login, loginId, call }: EndedHere): Promise<LeaseResult> {
+async function acquireForLogout(account: Account, { login, loginId }: EndedHere, act: Act): Promise<LeaseResult> {
   const { record, owner, exchangeTimeoutMs, clock } = account.settings
   const pauses = new Pauses({ clock, holdsProcess: true })
   for (;;) {
-    const lease = await record.acquireForLogout(owner, account.seenVersion, exchangeTimeoutMs, { login, loginId, call })
+    const lease = await record.acquireForLogout(owner, account.seenVersion, exchangeTimeoutMs, { login, loginId, act })
     if (lease.kind !== 'busy') return lease
     await pauseForOther(pauses, record, Math.min(lease.remainingMs, POLL_MS))
   }

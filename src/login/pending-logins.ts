@@ -1,9 +1,12 @@
 import type { AdoptedGrant } from '../core/token-source.ts'
 
+/** The call of `adopt(promise)`. */
+export type Call = object
+
 /** Callbacks of a promised login. */
 interface Promised {
-  /** The promise resolved with a login. `order` is that of the call. */
-  adopt(grant: AdoptedGrant, order: number): Promise<unknown>
+  /** The promise resolved with a login. */
+  adopt(grant: AdoptedGrant, call: Call): Promise<unknown>
   /** The promise resolved with a login after a later act, which has precedence. */
   superseded(grant: AdoptedGrant): Promise<unknown>
   /** The promise resolved without a login, and no other login is pending. */
@@ -15,33 +18,34 @@ interface Promised {
  * that was called later has taken effect by then (F363).
  */
 export class PendingLogins {
-  #calls = 0
-  /** The orders of promises that are neither settled nor superseded. */
-  readonly #pending = new Set<number>()
+  /** The calls whose promises are neither settled nor superseded, in their order. */
+  readonly #pending = new Set<Call>()
 
   get isPending(): boolean {
     return this.#pending.size > 0
   }
 
-  /** Applies an act. @param order The order of its call. Default: called now. @returns Whether it superseded a pending login. */
-  takesEffect(order = (this.#calls += 1)): boolean {
+  /** Applies an act. @param call Its call, if the login was promised. Default: called now. @returns Whether it superseded a pending login. */
+  takesEffect(call?: Call): boolean {
     const before = this.#pending.size
-    for (const one of this.#pending) if (one <= order) this.#pending.delete(one)
+    for (const one of this.#pending) {
+      this.#pending.delete(one)
+      if (one === call) break
+    }
     return this.#pending.size < before
   }
 
   /** @throws What the promise rejects with, and what `adopt` throws. */
   async add(given: PromiseLike<AdoptedGrant | undefined>, promised: Promised): Promise<void> {
-    const order = (this.#calls += 1)
-    this.#pending.add(order)
+    const call: Call = {}
+    this.#pending.add(call)
     let act: Promise<unknown> | undefined
     try {
       const grant = await given
       // The promise ends in the same turn in which its act begins, so no observer sees a moment between them.
-      if (grant !== undefined)
-        act = this.#pending.has(order) ? promised.adopt(grant, order) : promised.superseded(grant)
+      if (grant !== undefined) act = this.#pending.has(call) ? promised.adopt(grant, call) : promised.superseded(grant)
     } finally {
-      if (this.#pending.delete(order) && !this.isPending) promised.abandoned()
+      if (this.#pending.delete(call) && !this.isPending) promised.abandoned()
     }
     await act
   }

@@ -1,4 +1,4 @@
-import type { IsLast } from '../core/acts.ts'
+import type { Act, IsLast } from '../core/acts.ts'
 import type { LoginReason, TokenError } from '../core/errors.ts'
 import { newTokens, subjectOf } from '../core/exchange.ts'
 import { randomHex } from '../core/digest.ts'
@@ -7,17 +7,19 @@ import { clearRecord, type EndedHere, endInRecord } from './logout.ts'
 import type { LoginAccount } from './login-account.ts'
 import { loginRequired } from './login-required.ts'
 import type { LoginHost, Logins, LogoutResult } from '../core/login-port.ts'
+import type { Call } from './pending-logins.ts'
 import { revoke, revokeAll } from './revocation.ts'
 import { readAdopted } from '../core/grant.ts'
 import { resetSource } from '../core/source-acts.ts'
 import { type AdoptedGrant, offers, type TokenGrant } from '../core/token-source.ts'
-import type { ActCall, AdoptedTokens, NewTokens, StoredTokens } from '../core/stored-tokens.ts'
+import type { AdoptedTokens, NewTokens, StoredTokens } from '../core/stored-tokens.ts'
 
 /** A login that begins. */
 interface LoginStart {
   readonly loginId: string
   readonly beganAt: number
-  readonly isLast: IsLast
+  /** The fingerprint of its user. */
+  readonly subject: Promise<string | undefined>
 }
 
 /** What an act ends in this manager. */
@@ -54,7 +56,7 @@ export class UserLogins implements Logins {
       this.#host.resume()
     }
     await login.pendingLogins.add(promise, {
-      adopt: (grant, order) => this.adopt(grant, order),
+      adopt: (grant, call) => this.adopt(grant, call),
       superseded: (grant) => this.discard(grant),
       abandoned,
     })
@@ -76,24 +78,23 @@ export class UserLogins implements Logins {
     if (this.#account.isClosed) throw this.#host.denial('closed')
   }
 
-  /** @param order The order of the call, if the login was promised. @throws {TypeError} naming the member. */
-  adopt(given: AdoptedGrant, order?: number): Promise<void> {
+  /** @param call The call, if the login was promised. @throws {TypeError} naming the member. */
+  adopt(given: AdoptedGrant, call?: Call): Promise<void> {
     const grant = readAdopted(given)
     const account = this.#account
     const { acts, login, settings } = account
     const host = this.#host
     this.#checkOpen()
-    if (login.hasHad(grant.refreshToken)) return this.#adoptSame(grant, order)
-    const before = this.#ending(order)
+    if (login.hasHad(grant.refreshToken)) return this.#adoptSame(grant, call)
+    const before = this.#ending(call)
     if (!login.isAdoptedBySame(grant.subject)) this.#supersede()
     host.forget()
     account.spent = undefined
     account.discarded = []
-    const loginId = randomHex()
-    const beganAt = settings.tokenClock.now()
-    const stored = acts.begin((isLast) => this.#store(grant, before, { loginId, beganAt, isLast }))
-    login.began(grant.subject, loginId)
-    if (grant.subject === undefined) login.setSubject(undefined)
+    const subject = subjectOf(settings.source, grant)
+    const start: LoginStart = { loginId: randomHex(), beganAt: settings.tokenClock.now(), subject }
+    const stored = acts.begin(account.seenVersion, (...act) => this.#store(grant, before, start, ...act))
+    login.began(grant.subject, start.loginId, subject)
     const lack = settings.rules.anomalyOf?.(grant)
     if (lack) settings.events.anomaly(...lack)
     host.use({ ...newTokens(grant, account), version: account.seenVersion })
@@ -101,35 +102,39 @@ export class UserLogins implements Logins {
   }
 
   /** Adopts a login that this manager already has. Only a newer access token for the same refresh token changes anything. */
-  #adoptSame(grant: Readonly<TokenGrant>, order?: number): Promise<void> {
+  #adoptSame(grant: Readonly<TokenGrant>, call?: Call): Promise<void> {
     const account = this.#account
     const { acts, login, settings } = account
-    login.pendingLogins.takesEffect(order)
+    login.pendingLogins.takesEffect(call)
     const { stored } = account.current ?? {}
     const isNews = grant.accessToken !== '' && grant.accessToken !== stored?.accessToken
     if (!isNews || !stored || grant.refreshToken !== stored.refreshToken) return acts.after(() => Promise.resolve())
     const { accessToken, accessLifetimeMs, accessRemainingMs } = newTokens(grant, account)
     const tokens = { ...stored, accessToken, accessLifetimeMs, accessRemainingMs }
-    const call = callNow(account)
     this.#host.forget()
     this.#host.use(tokens)
-    return acts.begin(async (isLast) =>
-      login.noteStored(await settings.record.adopt(account.seenVersion, tokens, call), isLast()),
+    return acts.begin(account.seenVersion, async (act, isLast) =>
+      login.noteStored(await settings.record.adopt(account.seenVersion, tokens, act, true), isLast()),
     )
   }
 
   /** Stores the tokens of a login. */
-  async #store(grant: Readonly<TokenGrant>, before: Ended, { loginId, beganAt, isLast }: LoginStart): Promise<void> {
+  async #store(
+    grant: Readonly<TokenGrant>,
+    before: Ended,
+    { loginId, beganAt, ...start }: LoginStart,
+    act: Act,
+    isLast: IsLast,
+  ): Promise<void> {
     const account = this.#account
     const { login, settings } = account
-    const { record, source, tokenClock } = settings
-    const subject = await subjectOf(source, grant)
-    if (grant.subject !== undefined && isLast()) login.setSubject(subject)
+    const { record, tokenClock } = settings
+    const subject = await start.subject
     const replaced = await this.#replacedBy({ name: grant.subject, subject }, before)
     const tokens = { ...newTokens(grant, account, tokenClock.now() - beganAt, subject), loginId }
     let known: AdoptedTokens['known']
     try {
-      const stored = await record.adopt(account.seenVersion, tokens, before.call)
+      const stored = await record.adopt(account.seenVersion, tokens, act, true)
       known = stored.known
       if (known) {
         this.#join(stored, isLast)
@@ -173,12 +178,12 @@ export class UserLogins implements Logins {
   }
 
   /** Begins an act. What the exchange in flight returns belongs to the login before the act. */
-  #ending(order?: number): Ended {
+  #ending(call?: Call): Ended {
     const account = this.#account
     const { login, current, lateTokens } = account
-    const wasPending = login.pendingLogins.takesEffect(order)
+    const wasPending = login.pendingLogins.takesEffect(call)
     account.lateTokens = []
-    return { held: current?.stored, ...login.known, call: callNow(account), lateTokens, user: login.user, wasPending }
+    return { held: current?.stored, ...login.known, lateTokens, user: login.user, wasPending }
   }
 
   /** Ends the login in this manager, synchronously. */
@@ -193,19 +198,21 @@ export class UserLogins implements Logins {
   }
 
   async reset(): Promise<void> {
-    const { acts } = this.#account
+    const { acts, seenVersion } = this.#account
     const ended = this.#forget()
-    const cleared = acts.begin(async (isLast) => this.useStored(await clearRecord(this.#account, ended), isLast))
+    const cleared = acts.begin(seenVersion, async (act, isLast) =>
+      this.useStored(await clearRecord(this.#account, ended, act), isLast),
+    )
     await resetSource(this.#account, this.#host, cleared)
   }
 
   /** Ends the login. In the record and at the service, it ends as soon as no exchange is in flight. */
   async logout(): Promise<LogoutResult> {
-    const { acts, settings } = this.#account
+    const { acts, seenVersion, settings } = this.#account
     const { source } = settings
     const ended = this.#forget()
-    const inRecord = acts.begin(async (isLast) => {
-      const end = await this.#host.afterExchange(() => endInRecord(this.#account, ended))
+    const inRecord = acts.begin(seenVersion, async (act, isLast) => {
+      const end = await this.#host.afterExchange(() => endInRecord(this.#account, ended, act))
       this.useStored(end.other, isLast)
       return end
     })
@@ -285,10 +292,6 @@ export class UserLogins implements Logins {
     this.#account.current = undefined
     this.#host.room.dismiss(loginRequired(reason), Infinity, this.#account.login.generations.first)
   }
-}
-
-function callNow({ settings: { clock }, seenVersion }: LoginAccount): ActCall {
-  return { at: clock.monotonicNow(), seenVersion }
 }
 
 /** Whether a login of another user replaces this one, so its tokens are revoked. */

@@ -1,8 +1,9 @@
-import { isOfOther, type AdoptedTokens, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
+import { type DatedAct, isLater, type StoredAct } from '../core/acts.ts'
+import { type AdoptedTokens, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
 import { joined, outdated, pastAfter } from './known-logins.ts'
 import type { Change, Reading, RecordState } from './record-shape.ts'
 import { bare, EMPTY, settled } from './record-state.ts'
-import { endsEarlier, isSuperseded, type PastAct, type Seen, tokensIn } from './record-views.ts'
+import { keeps, type Seen, tokensIn } from './record-views.ts'
 
 /** The number of ended logins whose ids the record keeps. */
 const MOST_ENDED = 8
@@ -11,18 +12,19 @@ const MOST_ENDED = 8
  * Clears tokens, lease and cool-down, unless they belong to another login. Earlier leases can no longer store tokens.
  *
  * @param act Undefined: later logins are cleared, too.
+ * @param at The instant of the act. A later attempt does not make the act later.
  */
 export function clear(
   stored: RecordState | undefined,
   seen: Seen,
   reading: Reading,
-  act?: PastAct,
+  act?: DatedAct,
+  at = reading.now,
 ): Change<StoredTokens | undefined> {
   const state = stored ?? EMPTY
   const { tokens } = state
-  const isLater = act && stored && endsEarlier(stored, seen, act, reading.now)
-  if (tokens && (isLater || isOfOther(state, seen))) return { result: tokensIn(state, tokens, reading.now) }
-  return { state: cleared(stored, seen.seenVersion, reading), result: undefined }
+  if (tokens && keeps(state, seen, act)) return { result: tokensIn(state, tokens, reading.now) }
+  return { state: cleared(stored, seen.seenVersion, bare({ ...reading, now: at })), result: undefined }
 }
 
 /** Versions and fences keep growing. Members that a later release added are kept. */
@@ -54,28 +56,40 @@ function cleared(stored: RecordState | undefined, seenVersion: number, { now, ep
 /**
  * Stores tokens that came from outside, such as those of a login. Earlier leases can no longer store tokens.
  *
- * @param first The first attempt to store these tokens: the epoch of the register, and the instant of the login by its clock. A later attempt does not make
- * the login later.
- * @param act Undefined: the tokens replace a later login, too.
+ * @param act A later attempt to store these tokens does not make the act later.
+ * @param epoch The epoch of the register at the first attempt.
  */
 export function adopt(
   stored: RecordState | undefined,
   seenVersion: number,
   tokens: NewTokens,
   reading: Reading,
-  { epoch, now }: Reading = reading,
-  act?: PastAct,
+  act: DatedAct,
+  epoch = reading.epoch,
 ): Change<AdoptedTokens> {
   const known = joined(stored, bare(tokens), reading)
   if (known) return known
-  if (stored && act && isSuperseded(stored, act, now, reading.now)) return outdated(stored, tokens, reading)
-  const empty = cleared(stored, seenVersion, bare({ ...reading, now }))
+  if (stored && isLater(stored.act, act)) return outdated(stored, tokens, reading)
+  const empty = cleared(stored, seenVersion, bare({ ...reading, now: act.at + act.ms }))
   // After lost writes, versions start over. An owner that has seen a higher version would drop these tokens as an older copy, and a login cannot be repeated.
   const version = Math.max(empty.version, Math.floor(reading.now / 1_000))
   const fence = empty.fence + 1
   const isSame = stored?.tokens !== undefined && tokens.subject !== undefined && tokens.subject === stored.subject
   const login = isSame ? stored.login : empty.login
   const ended = empty.ended?.filter((id) => id !== tokens.loginId)
-  const state = { ...empty, version, fence, login, adoptedAt: Math.floor(now), ended, began: bare(tokens).fingerprint }
+  const state = {
+    ...empty,
+    version,
+    fence,
+    login,
+    act: storedAs(act, version + 1),
+    ended,
+    began: bare(tokens).fingerprint,
+  }
   return settled(state, bare({ version, fence, ...(epoch !== undefined && { epoch }) }), bare(tokens), reading.now)
+}
+
+/** @param version The version of the record with this act. */
+export function storedAs({ owner, n, at, ms }: DatedAct, version: number): StoredAct {
+  return { owner, n, at, ms, version }
 }

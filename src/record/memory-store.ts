@@ -1,3 +1,4 @@
+import { type Act, isLater, type StoredAct } from '../core/acts.ts'
 import { boundRecord } from './bound-record.ts'
 import { type HeldLease, MemoryRecord } from '../core/memory-record.ts'
 import { OTHER_OWNERS } from './other-owners.ts'
@@ -14,14 +15,7 @@ import {
   type Report,
   RESERVE_MS,
 } from '../core/lease.ts'
-import {
-  type ActCall,
-  type AdoptedTokens,
-  type Ending,
-  isOfOther,
-  type NewTokens,
-  type StoredTokens,
-} from '../core/stored-tokens.ts'
+import { type AdoptedTokens, type Ending, isOfOther, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
 import type { OpenableStore, TokenRecord, TokenStore } from '../core/token-store.ts'
 
 /**
@@ -69,8 +63,8 @@ class SharedMemory extends MemoryRecord {
   #known: readonly string[] = []
   /** The refresh tokens of logins that ended or were replaced. */
   #past: readonly string[] = []
-  /** When `adopt` was called for the last login, monotonic ms. */
-  #adoptedAt = -Infinity
+  /** The act of the last login. */
+  #act: StoredAct | undefined
 
   constructor(clock: Clock) {
     super(clock)
@@ -153,16 +147,16 @@ class SharedMemory extends MemoryRecord {
     return stored
   }
 
-  override adopt(seenVersion: number, tokens: NewTokens, login?: ActCall): Promise<AdoptedTokens> {
+  override adopt(seenVersion: number, tokens: NewTokens, act: Act): Promise<AdoptedTokens> {
     const { refreshToken = '', subject } = tokens
     const isCurrent = this.#known.includes(refreshToken)
     const { subject: before = subject } = this.stored ?? {}
     const isOtherUser = subject !== undefined && subject !== before
     if (isCurrent ? !isOtherUser : this.#past.includes(refreshToken))
       return Promise.resolve(this.#recognized(tokens, isCurrent))
-    if (this.#isSuperseded(login)) return Promise.resolve(this.#recognized(tokens, false))
-    const stored = super.adopt(seenVersion, tokens)
-    if (login) this.#adoptedAt = login.at
+    if (this.#isSuperseded(act)) return Promise.resolve(this.#recognized(tokens, false))
+    const stored = super.adopt(seenVersion, tokens, act)
+    this.#act = { ...act, ms: 0, version: this.version }
     this.#end()
     this.#note(tokens.refreshToken)
     return stored
@@ -177,12 +171,12 @@ class SharedMemory extends MemoryRecord {
 
   /** Whether an act keeps the stored login. */
   #keeps(ends: Ending): boolean {
-    return isOfOther(this.login, ends) || this.#isSuperseded(ends.call)
+    return isOfOther(this.login, ends) || this.#isSuperseded(ends.act)
   }
 
-  /** Whether another login began after this call. */
-  #isSuperseded(call: ActCall | undefined): boolean {
-    return this.#adoptedAt > (call?.at ?? Infinity)
+  /** Whether a later login is stored. */
+  #isSuperseded(act: Act | undefined): boolean {
+    return isLater(this.#act, act && { ...act, ms: 0, now: this.#clock.monotonicNow() })
   }
 
   #recognized(tokens: NewTokens, isCurrent: boolean): AdoptedTokens {

@@ -1,3 +1,4 @@
+import type { StoredAct } from '../core/acts.ts'
 import type { Fate } from '../core/refresh-fate.ts'
 import type { CoolDown } from '../core/lease.ts'
 
@@ -19,8 +20,8 @@ export interface RecordState {
   readonly subject?: string | undefined
   /** The random id of the last adopted login. Its manager recognises it, even without having read the login's number. */
   readonly loginId?: string | undefined
-  /** When the last login began. Only `adopt` raises it, and `clear` keeps it. Absent: no login of this release. */
-  readonly adoptedAt?: number | undefined
+  /** The act of the last login. `clear` keeps it. Absent: none. */
+  readonly act?: StoredAct | undefined
   /** The `loginId` of the last eight logins that were cleared or replaced, newest first. */
   readonly ended?: readonly string[] | undefined
   /** Fingerprints of refresh tokens: the first one of this login; the last eight that it has spent; and those of earlier logins. */
@@ -83,8 +84,6 @@ export interface Reading {
   readonly epoch?: string | undefined
   /** When the epoch began, if the register knows; otherwise when this process first saw it. */
   readonly epochAt?: number | undefined
-  /** When this process asked for it, monotonic ms. */
-  readonly askedAt?: number
 }
 
 /** The result of a command. Without `state` the record stays as it is. */

@@ -1,3 +1,4 @@
+import type { DatedAct } from '../core/acts.ts'
 import { doubted, fateAfter, presentableIn } from '../core/refresh-fate.ts'
 import {
   type LeaseResult,
@@ -17,20 +18,11 @@ import type { Change, StoredLease, StoredTokenSet, Reading, RecordState, StoredC
 import { ownersAfter } from './fleet.ts'
 import { spentAfter } from './known-logins.ts'
 import { inEpoch, lossWaitMs } from './lost-writes.ts'
-import {
-  coolDownIn,
-  endsEarlier,
-  isNewer,
-  leftOf,
-  type PastAct,
-  type Seen,
-  tokensIn,
-  whyMissing,
-} from './record-views.ts'
+import { coolDownIn, isNewer, keeps, leftOf, type Seen, tokensIn, whyMissing } from './record-views.ts'
 
 /** All members are its own, so a polluted `Object.prototype` adds nothing to a record (F365). */
 export const EMPTY: RecordState = {
-  ...{ version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0, adoptedAt: undefined, ended: undefined },
+  ...{ version: 0, fence: 0, clearedFence: 0, overlaps: false, login: 0, act: undefined, ended: undefined },
   ...{ subject: undefined, loginId: undefined, began: undefined, spent: undefined, past: undefined },
   ...{ owners: undefined, epoch: undefined, tokens: undefined, lease: undefined, coolDown: undefined },
 }
@@ -81,16 +73,14 @@ function lossIn(state: RecordState, request: LeaseTerms, now: number) {
  */
 export function acquireForLogout(
   stored: RecordState | undefined,
-  request: Applicant & Omit<EndTerms, 'call'>,
+  request: Applicant & Omit<EndTerms, 'act'>,
   reading: Reading,
-  act?: PastAct,
+  act?: DatedAct,
 ): Change<LeaseResult> {
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
   const { tokens } = state
-  const isLater = act && endsEarlier(state, request, act, now)
-  if (tokens && (isLater || isOfOther(state, request)))
-    return { result: { kind: 'newer', tokens: tokensIn(state, tokens, now) } }
+  if (tokens && keeps(state, request, act)) return { result: { kind: 'newer', tokens: tokensIn(state, tokens, now) } }
   // A logout does not wait for a pause between two exchanges.
   const busy = state.lease?.settled ? undefined : busyIn(state, request, now)
   return busy ? { result: busy } : granted(state, request, now)

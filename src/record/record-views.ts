@@ -1,9 +1,7 @@
 import type { CoolDown, Missing } from '../core/lease.ts'
+import { CLOCK_SLACK_MS, type DatedAct, isLater } from '../core/acts.ts'
 import { isOfOther, type KnownLogin, type StoredTokens } from '../core/stored-tokens.ts'
 import type { StoredTokenSet, RecordState, StoredCoolDown } from './record-shape.ts'
-
-/** Between two readings, an owner extrapolates the register's clock with its own. The next reading may be this much behind. */
-export const CLOCK_SLACK_MS = 1_000
 
 /** The record keeps a refresh token of unknown expiry for a year: a login may be idle for months. */
 const UNKNOWN_REFRESH_MS = 365 * 24 * 60 * 60 * 1_000
@@ -13,32 +11,10 @@ export interface Seen extends KnownLogin {
   readonly seenVersion: number
 }
 
-/** An act of an owner: `adopt`, `logout` or `reset`. */
-export interface PastAct {
-  /** How long ago it was called, by the monotonic clock of the owner. */
-  readonly sinceMs: number
-  /** What the owner had seen before it. */
-  readonly seenVersion: number
-  readonly isLogin: boolean
-}
-
-/**
- * Whether the record has a login from after `at`. Versions that the owner had seen before its act are earlier, whatever the clocks say. An instant in the
- * future decides nothing: the clock of the register was set back.
- */
-export function isSuperseded(
-  { version, adoptedAt = 0 }: RecordState,
-  { seenVersion }: Pick<PastAct, 'seenVersion'>,
-  at: number,
-  now: number,
-): boolean {
-  return version > seenVersion && adoptedAt > at && adoptedAt <= now + CLOCK_SLACK_MS
-}
-
-/** Whether an act ends an earlier login than that of the record, which began after the call of the act. It may be of the same user. */
-export function endsEarlier(state: RecordState, { loginId }: KnownLogin, act: PastAct, now: number): boolean {
-  const isThis = loginId !== undefined && state.loginId === loginId
-  return !isThis && isSuperseded(state, act, now - act.sinceMs, now)
+/** Whether the record keeps its login when an act ends that of an owner: it is another one, or a later one of the same user. */
+export function keeps(state: RecordState, ends: KnownLogin, act: DatedAct | undefined): boolean {
+  const isThis = ends.loginId !== undefined && state.loginId === ends.loginId
+  return isOfOther(state, ends) || (!isThis && isLater(state.act, act))
 }
 
 /** Whether the record holds tokens that an owner has not seen. */

@@ -1,3 +1,4 @@
+import type { StoredAct } from '../core/acts.ts'
 import { fingerprintOf, randomHex } from '../core/digest.ts'
 import type { StoredLease, StoredTokenSet, RecordState, StoredCoolDown } from '../record/record-shape.ts'
 import type { Unclear } from '../core/refresh-fate.ts'
@@ -165,7 +166,7 @@ const isRecordState = shape<RecordState>({
   login: counter,
   subject: optional(text),
   loginId: optional(text),
-  adoptedAt: optional(number),
+  act: optional((act) => isAct(act)),
   ended: optional(texts),
   began: optional(text),
   spent: optional(texts),
@@ -189,9 +190,11 @@ const isRecordState = shape<RecordState>({
   ),
 })
 
+const isAct = shape<StoredAct>({ owner: text, n: counter, at: number, ms: number, version: counter })
+
 /** Members that are only hints, with their types. A hint of another type counts as absent: it must not cost a login. */
 const HINTS: Readonly<Record<string, Check>> = {
-  adoptedAt: number,
+  act: isAct,
   ended: texts,
   began: text,
   spent: texts,

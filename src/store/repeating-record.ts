@@ -1,16 +1,10 @@
+import type { Act } from '../core/acts.ts'
 import type { Clock } from '../core/clock.ts'
 import type { LeaseResult, Lease } from '../core/lease.ts'
-import {
-  type ActCall,
-  type AdoptedTokens,
-  aged,
-  type Ending,
-  type NewTokens,
-  type StoredTokens,
-} from '../core/stored-tokens.ts'
+import { type AdoptedTokens, aged, type Ending, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
 import type { StoreReports, TokenRecord } from '../core/token-store.ts'
 import { PrivateRecord } from './private-record.ts'
-import { type ActAt, SharedRecord } from './shared-record.ts'
+import { SharedRecord } from './shared-record.ts'
 import type { SharedSettings } from './stored-state.ts'
 import { UnreportedExchanges } from './unreported-exchanges.ts'
 
@@ -18,8 +12,8 @@ import { UnreportedExchanges } from './unreported-exchanges.ts'
 interface PendingStep {
   readonly what: 'renewal' | 'login' | 'logout'
   readonly repeat: (seenVersion: number) => Promise<StoredTokens | undefined>
-  /** When the login was, if the store may not have it. Kept for its logout. */
-  readonly begun?: ActAt | undefined
+  /** The act of the login, if the store may not have it. Kept for its logout. */
+  readonly begun?: Act | undefined
 }
 
 /**
@@ -73,33 +67,27 @@ export class RepeatingRecord extends SharedRecord {
     return this.#untilAnswered(pendingStep, step())
   }
 
-  adopt(seenVersion: number, tokens: NewTokens, call?: ActCall): Promise<AdoptedTokens> {
-    const begun = this.actNow(call ?? this.callNow(seenVersion), call !== undefined)
+  adopt(seenVersion: number, tokens: NewTokens, act: Act): Promise<AdoptedTokens> {
     const ageMs = this.stopwatch()
     const repeat = async (version: number) => {
       // This owner may have renewed them without the record.
       const { kept } = this.alone
-      return kept && this.adoptAs(begun, version, kept, true)
+      return kept && this.adoptAs(act, version, kept, true)
     }
-    void this.alone.adopt(this.alone.version, tokens)
-    const first = () => {
-      // By now, earlier steps of this owner have reached the store, or never will.
-      begun()
-      return this.adoptAs(begun, seenVersion, aged(tokens, ageMs()))
-    }
-    return this.#act({ what: 'login', repeat, begun }, first)
+    void this.alone.adopt(this.alone.version, tokens, act)
+    const first = () => this.adoptAs(act, seenVersion, aged(tokens, ageMs()))
+    return this.#act({ what: 'login', repeat, begun: act }, first)
   }
 
   /** The logout of a login that the store may not have also ends what that login would have replaced. */
   override clear(seenVersion: number, ends: Ending = {}): Promise<StoredTokens | undefined> {
     void this.alone.clear()
-    const { call } = ends
+    const { act } = ends
     const { begun } = this.#pendingStep ?? {}
-    const act = this.actNow(call ?? this.callNow(seenVersion))
-    const first = () => super.clear(seenVersion, ends, call && act)
+    const first = () => super.clear(seenVersion, ends)
     // Not repeated: the repetition could end a later login.
-    if ((ends.login ?? ends.loginId) === undefined) return this.#act(undefined, first)
-    const repeat = (version: number) => super.clear(version, ends, begun ?? act, true)
+    if (!act || (ends.login ?? ends.loginId) === undefined) return this.#act(undefined, first)
+    const repeat = (version: number) => this.clearAgain(version, { ...ends, act }, begun)
     return this.#act({ what: 'logout', repeat, begun }, begun ? () => repeat(seenVersion) : first)
   }
 

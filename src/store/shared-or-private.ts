@@ -86,10 +86,10 @@ export function sharedOrPrivate(
       turns.failed()
       return alone.release(lease, ...report)
     },
-    adopt(seenVersion, tokens, login) {
-      const stored = shared.adopt(seenVersion, tokens, login).catch(rejected)
+    adopt(seenVersion, tokens, act, mustStore = false) {
+      const stored = shared.adopt(seenVersion, tokens, act).catch(rejected)
       // A login must be stored: the next request of this user may use another manager, which has only the store.
-      return fails || login ? stored : served(stored, tokens, seenVersion)
+      return fails || mustStore ? stored : served(stored, tokens, seenVersion)
     },
     clear: (...cleared) => shared.clear(...cleared).catch(rejected),
     close: () => unreported.close(),

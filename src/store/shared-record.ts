@@ -1,24 +1,16 @@
+import type { Act, DatedAct } from '../core/acts.ts'
 import type { Clock } from '../core/clock.ts'
 import { fingerprintOf } from '../core/digest.ts'
 import { hasJumped, TokenClock } from '../core/token-clock.ts'
 import type { LeaseResult, EndTerms, Lease, Others, ReleaseResult } from '../core/lease.ts'
-import {
-  type ActCall,
-  aged,
-  type AdoptedTokens,
-  type Ending,
-  type NewTokens,
-  type StoredTokens,
-} from '../core/stored-tokens.ts'
+import { aged, type AdoptedTokens, type Ending, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
 import type { StoreReports, TokenRecord } from '../core/token-store.ts'
 import { adopt, clear } from '../record/acts.ts'
 import { countsItself, turnsMs, withOwner } from '../record/fleet.ts'
 import { accept, bare, acquire, acquireForLogout, check, overlap, release } from '../record/record-state.ts'
-import type { Reading } from '../record/record-shape.ts'
-import type { PastAct } from '../record/record-views.ts'
 import { adoptAgain, clearAgain } from '../record/repeated-acts.ts'
 import type { Changes } from './changes.ts'
-import { type How, type SharedSettings, type Step, StoredState } from './stored-state.ts'
+import { type How, type SharedSettings, type Step, StoredState, type TimedReading } from './stored-state.ts'
 
 /** The last adoption, whether or not it was executed. */
 interface Adopted {
@@ -28,15 +20,11 @@ interface Adopted {
   readonly epoch: string | undefined
 }
 
-/** An act, as of a reading of the register. Measured when the reading was requested, so that a slow response makes the act no older. */
-export type ActAt = (reading?: Pick<Reading, 'askedAt'>) => PastAct
-
 /** Factor on `commandTimeoutMs` for a step during which no caller is served, or which cannot be repeated. */
 const PATIENCE = 4
 
 /** The record of one account in a register: the rules of `src/record`, each as one atomic step. */
 export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
-  readonly #clock: Clock
   readonly #distrustsClock: (ttlMs: number) => boolean
   /** For lifetimes, which continue while this machine sleeps. */
   readonly #tokenClock: TokenClock
@@ -46,7 +34,6 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   #countsItself = false
 
   constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
-    this.#clock = clock
     this.#tokenClock = new TokenClock(clock)
     this.#distrustsClock = jumpsOf(clock)
     this.#stored = new StoredState(settings, key, clock, reports)
@@ -82,10 +69,9 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     ...[owner, seenVersion, ttlMs, ends]: Parameters<TokenRecord['acquireForLogout']>
   ): Promise<LeaseResult> {
     const patience = seenVersion === 0 ? PATIENCE : 1
-    const { call, ...terms } = ends
-    const act = call && this.actNow(call)
+    const { act, ...terms } = ends
     const request = () => bare({ ...terms, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, ends) })
-    return this.#acquired((state, reading) => acquireForLogout(state, request(), reading, act?.(reading)), {
+    return this.#acquired((state, reading) => acquireForLogout(state, request(), reading, datedIn(reading, act)), {
       patience,
       replacesAny: true,
     })
@@ -125,22 +111,18 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   }
 
   /**
-   * @param act When the login began, and what this owner had seen before. If it is no login, the tokens replace any login.
    * @param isAgain Whether this repeats a step without a response. Then a later login stays.
    */
-  protected async adoptAs(act: ActAt, seenVersion: number, tokens: NewTokens, isAgain = false): Promise<AdoptedTokens> {
+  protected async adoptAs(act: Act, seenVersion: number, tokens: NewTokens, isAgain = false): Promise<AdoptedTokens> {
     const sentMs = this.stopwatch()
     const { loginId, accessToken } = tokens
     const isSame = isAgain && this.#adopted?.loginId === loginId && this.#adopted?.accessToken === accessToken
     const firstEpoch = isSame ? this.#adopted?.epoch : undefined
     const fingerprinted = await withFingerprint(tokens)
     const step: Step<AdoptedTokens | undefined> = (state, reading) => {
-      const { epoch = reading.epoch, ...login } = { ...act(reading), epoch: firstEpoch }
+      const epoch = firstEpoch ?? reading.epoch
       const brought = aged(fingerprinted, sentMs())
-      const first = { now: reading.now - login.sinceMs, epoch }
-      const change = isAgain
-        ? adoptAgain(state, seenVersion, brought, reading, { ...login, ...first })
-        : adopt(state, seenVersion, brought, reading, first, login.isLogin ? login : undefined)
+      const change = (isAgain ? adoptAgain : adopt)(state, seenVersion, brought, reading, datedIn(reading, act), epoch)
       if (change.state) this.#adopted = { loginId, accessToken, epoch }
       return change
     }
@@ -152,11 +134,20 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     )
   }
 
-  /** @param act Undefined: later logins end, too. @param isAgain Whether this repeats a step without a response. */
-  clear(seenVersion: number, ends?: Ending, act?: ActAt, isAgain = false) {
-    const seen = { login: ends?.login, loginId: ends?.loginId, seenVersion }
-    const step: Step<StoredTokens | undefined> = (state, reading) =>
-      act && isAgain ? clearAgain(state, seen, reading, act(reading)) : clear(state, seen, reading, act?.(reading))
+  clear(seenVersion: number, { act, ...ends }: Ending = {}): Promise<StoredTokens | undefined> {
+    const seen = { ...ends, seenVersion }
+    return this.#cleared((state, reading) => clear(state, seen, reading, datedIn(reading, act)))
+  }
+
+  /** Repeats a `clear` without a response. @param login The act of the login that ends, if the store may not have that login. */
+  protected clearAgain(seenVersion: number, { act, ...ends }: Ending & { act: Act }, login?: Act) {
+    const seen = { ...ends, seenVersion }
+    return this.#cleared((state, reading) =>
+      clearAgain(state, seen, reading, datedIn(reading, login ?? act), login !== undefined),
+    )
+  }
+
+  #cleared(step: Step<StoredTokens | undefined>) {
     return this.#stored.change(step, { patience: PATIENCE, replacesAny: true })
   }
 
@@ -167,20 +158,6 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   /** Notes in the record that this owner makes an exchange without it. */
   overlap() {
     return this.#stored.change(overlap, { isOfLease: false })
-  }
-
-  /** @returns A function for the age of an act, and what this owner had seen at its call, or has written before the function was first called, alone. */
-  protected actNow({ at, seenVersion }: ActCall, isLogin = false): ActAt {
-    let seen: number | undefined
-    return ({ askedAt = this.#clock.monotonicNow() } = {}) => {
-      const { foreignAt, known } = this.#stored
-      seen ??= Math.max(seenVersion, foreignAt < at ? (known?.state?.version ?? 0) : 0)
-      return { sinceMs: askedAt - at, seenVersion: seen, isLogin }
-    }
-  }
-
-  protected callNow(seenVersion: number): ActCall {
-    return { at: this.#clock.monotonicNow(), seenVersion }
   }
 
   /** @returns stop */
@@ -201,6 +178,13 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     const startedAt = this.#tokenClock.now()
     return () => this.#tokenClock.now() - startedAt
   }
+}
+
+/** Dates an act by a reading: the clock of the register was read at some moment between the request and the response. */
+function datedIn(reading: TimedReading, act: Act): DatedAct
+function datedIn(reading: TimedReading, act: Act | undefined): DatedAct | undefined
+function datedIn({ now, askedAt, tookMs }: TimedReading, act: Act | undefined): DatedAct | undefined {
+  return act && { ...act, at: now - (askedAt + tookMs - act.at), ms: tookMs, now }
 }
 
 async function withFingerprint(tokens: NewTokens): Promise<NewTokens> {

@@ -25,16 +25,23 @@ export interface SharedSettings {
   readonly epochs: Map<string, number>
 }
 
-/** The content of the register. */
-export interface StoredReading extends RegisterReading, Stored {
+/** The duration of a reading. */
+interface Asked {
+  /** When this process requested it, monotonic ms. */
   readonly askedAt: number
+  readonly tookMs: number
 }
+/** A reading to which acts of this process can be dated. */
+export type TimedReading = Reading & Asked
+
+/** The content of the register. */
+export interface StoredReading extends RegisterReading, Stored, Asked {}
 
 /** The content of the register when it was last read or written. */
 interface Known {
   readonly text: string | undefined
   readonly state: RecordState | undefined
-  readonly reading: Reading
+  readonly reading: TimedReading
   /** When that was, by the monotonic clock of this process. */
   readonly at: number
 }
@@ -43,7 +50,7 @@ interface Replacing extends Known {
   readonly state: RecordState
 }
 
-export type Step<Result> = (state: RecordState | undefined, reading: Reading) => Change<Result>
+export type Step<Result> = (state: RecordState | undefined, reading: TimedReading) => Change<Result>
 
 export interface How<Result> {
   /** What this owner wrote last, used instead of a reading. */
@@ -76,8 +83,6 @@ export class StoredState {
   readonly key: Promise<string>
   /** What the last step of this owner, except `overlap`, has written. The owner completes a lease from it, without reading again. */
   known: Known | undefined
-  /** When this owner last read what another owner had written, monotonic ms. */
-  foreignAt = -Infinity
   /** Only a user can obtain, so a record that cannot be read may hold a login. */
   isOfLogin = false
   #isEpochUnknown = false
@@ -125,18 +130,22 @@ export class StoredState {
     const stored = await reads.run(`${key} ${patience}`, async () => {
       const askedAt = this.#clock.monotonicNow()
       const reading = await steps.run(() => register.read(key), this.#limit(patience))
-      return { ...reading, askedAt, ...(reading.value !== undefined && (await storedIn(reading.value, key, keyRing))) }
+      const tookMs = this.#clock.monotonicNow() - askedAt
+      return {
+        ...reading,
+        askedAt,
+        tookMs,
+        ...(reading.value !== undefined && (await storedIn(reading.value, key, keyRing))),
+      }
     })
     if (stored.flaw !== undefined && this.isOfLogin && !replacesAny) throw new ForeignRecord(stored.flaw)
     this.#report(stored)
     // To the rules, an epoch that may not be read is absent.
     const epoch = stored.epoch ?? undefined
-    const { now, askedAt } = stored
-    const reading = { now, askedAt, epoch, epochAt: stored.epochAt ?? this.#seenAt(epoch, now) }
+    const { now, askedAt, tookMs } = stored
+    const reading = { now, askedAt, tookMs, epoch, epochAt: stored.epochAt ?? this.#seenAt(epoch, now) }
     this.#see(stored.state)
-    const at = this.#clock.monotonicNow()
-    if (stored.value !== this.known?.text) this.foreignAt = at
-    return { text: stored.value, state: stored.state, reading, at }
+    return { text: stored.value, state: stored.state, reading, at: this.#clock.monotonicNow() }
   }
 
   #seenAt(epoch: string | undefined, now: number): number | undefined {

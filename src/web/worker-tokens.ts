@@ -11,7 +11,7 @@ import { isPromise } from '../core/thrown.ts'
 import { readAdopted } from '../core/grant.ts'
 import type { AdoptedGrant } from '../core/token-source.ts'
 import type { GivenLogin } from '../core/login-port.ts'
-import { PendingLogins } from '../login/pending-logins.ts'
+import { type Call, PendingLogins } from '../login/pending-logins.ts'
 import { waitMsOf, type WaitOptions } from '../core/waiting-room.ts'
 import { type PageAct, PageLogin } from './page-login.ts'
 import type { Link } from './worker-link.ts'
@@ -92,15 +92,15 @@ export class WorkerTokens implements LoginManager {
     promise.catch(() => undefined)
     this.#checkOpen()
     await this.#pendingLogins.add(promise, {
-      adopt: (grant, order) => this.#adopt(grant, order),
+      adopt: (grant, call) => this.#adopt(grant, call),
       superseded: (grant) => this.#ask('discard', ACT_LIMIT_MS, readAdopted(grant)),
       abandoned: () => this.#loginAbandoned(),
     })
   }
 
-  #adopt(given: AdoptedGrant, order?: number): Promise<unknown> {
+  #adopt(given: AdoptedGrant, call?: Call): Promise<unknown> {
     const grant = readAdopted(given)
-    this.#pendingLogins.takesEffect(order)
+    this.#pendingLogins.takesEffect(call)
     return this.#act('adopt', grant, grant.subject)
   }
 

@@ -20,13 +20,19 @@ function gates() {
 }
 
 describe('given two logins in a row, when the work for the first one ends late', () => {
-  it('then its name is not reported: only the second login has arrived', async () => {
+  it('then each login has been reported in the turn of its call (F400)', async () => {
     const { tokens, observed } = manage(new LoginSource({ pairs: true }), {})
     const first = tokens.adopt(login('alice', 'alice'))
     const second = tokens.adopt(login('bob', 'bob'))
+    const told = [
+      { login: 'present', by: 'here', account: 'unknown' },
+      { login: 'present', by: 'here', account: 'other' },
+    ]
+    await Promise.resolve()
+    expect(observed.loginChanged).toEqual(told)
     await Promise.all([first, second])
     await settle()
-    expect(observed.loginChanged).toEqual([{ login: 'present', by: 'here', account: 'unknown' }])
+    expect(observed.loginChanged).toEqual(told)
   })
 
   it('then the response of its store step does not count as that of the second: a logout ends the second one in the store', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { settle } from '../support/watched-clock.ts'
 import type { LoginReason } from '../../src/core/errors.ts'
 import type { Events } from '../../src/core/events.ts'
 import { LoginWatch } from '../../src/login/login-watch.ts'
@@ -10,9 +11,9 @@ function start({ isAlone = false } = {}) {
   return { watch: new LoginWatch(events, false, isAlone), told }
 }
 /** A user logs in here; the fingerprint of `name` follows. */
-function logIn(watch: LoginWatch, name: string | undefined): void {
-  watch.began(name)
-  watch.setSubject(name)
+async function logIn(watch: LoginWatch, name: string | undefined): Promise<void> {
+  watch.began(name, 'an id', Promise.resolve(name))
+  await settle()
 }
 const REQUIRED = { login: 'required', account: 'unknown' }
 const of = (tokens: Partial<StoredTokens>) => tokens as StoredTokens
@@ -23,14 +24,14 @@ describe('given what a manager knows of its login', () => {
     expect(start().watch.statusWith()).toEqual({})
   })
 
-  it('when a user logs in, out and in again, then each change is reported once, with the account as far as it is known', () => {
+  it('when a user logs in, out and in again, then each change is reported once, with the account as far as it is known', async () => {
     const { watch, told } = start()
-    logIn(watch, 'alice')
+    await logIn(watch, 'alice')
     expect(watch.statusWith()).toEqual({ login: 'present' })
     watch.required('logged-out', 'here')
     watch.required('refused', 'elsewhere')
     expect(watch.statusWith()).toEqual({ login: 'required', loginReason: 'refused' })
-    for (const subject of ['alice', 'bob', undefined, 'bob']) logIn(watch, subject)
+    for (const subject of ['alice', 'bob', undefined, 'bob']) await logIn(watch, subject)
     expect(told).toEqual([
       { login: 'present', by: 'here', account: 'unknown' },
       { ...REQUIRED, by: 'here', reason: 'logged-out' },
@@ -38,9 +39,9 @@ describe('given what a manager knows of its login', () => {
     ])
   })
 
-  it('when its tokens are renewed, then the user stays, and a refresh that names no user changes nothing', () => {
+  it('when its tokens are renewed, then the user stays, and a refresh that names no user changes nothing', async () => {
     const { watch, told } = start()
-    logIn(watch, 'alice')
+    await logIn(watch, 'alice')
     watch.seen({ login: 1, subject: 'alice' }, false)
     watch.seen({ login: 1 }, false)
     expect([watch.isAdoptedBySame('alice'), watch.isAdoptedBySame('bob'), watch.isAdoptedBySame(undefined)]).toEqual([
@@ -57,9 +58,9 @@ describe('given what a manager knows of its login', () => {
     ])
   })
 
-  it('when the record names another user, then the name that was given here no longer counts', () => {
+  it('when the record names another user, then the name that was given here no longer counts', async () => {
     const { watch, told } = start()
-    logIn(watch, 'alice')
+    await logIn(watch, 'alice')
     watch.seen({ login: 1, subject: 'bob' }, true)
     expect([watch.isAdoptedBySame('alice'), watch.isAdoptedBySame('bob')]).toEqual([false, false])
     watch.seen({ login: 1, subject: 'bob-renamed' }, false)
@@ -71,9 +72,9 @@ describe('given what a manager knows of its login', () => {
     )
   })
 
-  it('when no user is known, then tokens without a user belong to no user known to the manager', () => {
+  it('when no user is known, then tokens without a user belong to no user known to the manager', async () => {
     const { watch } = start()
-    logIn(watch, undefined)
+    await logIn(watch, undefined)
     expect(watch.isAdoptedBySame(undefined)).toBe(false)
   })
 })
@@ -89,10 +90,10 @@ describe('given tokens of the record, when they may belong to another login (R10
     ])
   })
 
-  it('then before the record has returned the number of the own login, only the user decides', () => {
+  it('then before the record has returned the number of the own login, only the user decides', async () => {
     const { watch } = start()
     watch.noteStored({ login: 5 })
-    logIn(watch, 'alice')
+    await logIn(watch, 'alice')
     expect([
       watch.isOther({ login: 4, subject: 'bob' }),
       watch.isOther({ login: 4 }),
@@ -137,7 +138,7 @@ describe('given a login that ends', () => {
     expect(['0-7', '1-0', '8-7'].map((name) => watch.isOfEndedLogin(`access-${name}`))).toEqual([false, true, true])
   })
 
-  it('then the first report about where it ended counts, until the next login; without one it ended here', () => {
+  it('then the first report about where it ended counts, until the next login; without one it ended here', async () => {
     const { watch } = start()
     const lost = (one: LoginWatch, by: 'here' | 'elsewhere', reason: LoginReason = 'refused') => {
       one.lost(reason, by)
@@ -145,7 +146,7 @@ describe('given a login that ends', () => {
     }
     expect(lost(watch, 'here')).toEqual({ reason: 'refused', by: 'here' })
     expect(lost(watch, 'elsewhere', 'lost')).toEqual({ reason: 'lost', by: 'here' })
-    logIn(watch, 'alice')
+    await logIn(watch, 'alice')
     expect(watch.loss).toBeUndefined()
     expect(lost(watch, 'elsewhere')).toMatchObject({ by: 'elsewhere' })
     watch.seen({ login: 1 }, true)
@@ -172,9 +173,9 @@ describe('given a login that was reported to the listeners, when the status is r
     ['a renewal found that it has ended, and no token is held', 'refused', undefined, required('refused')],
     ['nothing can renew its token', undefined, held(undefined, undefined), required('expired')],
     ['the API rejected its last token', undefined, held(undefined, undefined, true), required('refused')],
-  ])('when %s, then the status shows it (F205)', (_, lost, token, expected) => {
+  ])('when %s, then the status shows it (F205)', async (_, lost, token, expected) => {
     const { watch } = start()
-    logIn(watch, 'alice')
+    await logIn(watch, 'alice')
     if (lost) watch.lost(lost, 'here')
     expect(watch.statusWith(token)).toEqual(expected)
   })

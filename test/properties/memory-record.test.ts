@@ -4,9 +4,10 @@ import * as fc from 'fast-check'
 import { memoryStore } from '../../src/record/memory-store.ts'
 import type { LeaseResult, Lease, CheckResult } from '../../src/core/lease.ts'
 import type { KnownLogin, StoredTokens } from '../../src/core/stored-tokens.ts'
-import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import type { OpenableStore } from '../../src/core/token-store.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../tools/testing/manual-clock.ts'
+import { type OwnRecord, withActs } from '../support/with-acts.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { COOL_DOWN, retries } from './next-steps.ts'
 import { runs } from './runs.ts'
@@ -66,7 +67,7 @@ interface Known {
 
 /** One of the two records, with the owners as it knows them. */
 class Side {
-  readonly #record: TokenRecord
+  readonly #record: OwnRecord
   readonly #owners: Known[] = Array.from({ length: OWNERS }, () => ({
     version: 0,
     login: undefined,
@@ -74,7 +75,7 @@ class Side {
     claim: undefined,
   }))
 
-  constructor(record: TokenRecord) {
+  constructor(record: OwnRecord) {
     this.#record = record
   }
 
@@ -154,7 +155,7 @@ it('given managers of one process, when any of them acquires, releases, logs in 
     fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 40 }), async (commands) => {
       const clock = manualClock()
       const [memory, shared] = [memoryStore(), sharedStore(new MemoryRegister(clock))].map(
-        (store) => new Side((store as OpenableStore).open('account', clock, NO_REPORTS)),
+        (store) => new Side(withActs((store as OpenableStore).open('account', clock, NO_REPORTS), clock)),
       )
       for (const [n, what] of commands.entries()) {
         if (what.do === 'advance') await clock.advance(what.ms)

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
 import { createTokenManager, isTokenError } from '../../src/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
-import { manualClock } from '../../src/testing/manual-clock.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { delayed, type Delays } from '../support/drawn-delays.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { delays } from './delays.ts'
@@ -69,7 +69,7 @@ function reasonOf(error: unknown): string {
   return isTokenError(error, 'ERR_LOGIN_REQUIRED') ? 'nobody' : String(error)
 }
 
-const USUAL = usually(6_000)
+const USUAL = usually(1_500)
 
 describe('given two acts of one manager, and a store whose steps each take their own time', () => {
   it(

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { adopt, clear } from '../../src/record/acts.ts'
 import type { RecordState } from '../../src/record/record-shape.ts'
 import { accept, bare, acquire, check } from '../../src/record/record-state.ts'
+import { actAt } from '../support/with-acts.ts'
 import type { Lease } from '../../src/core/lease.ts'
 import { storedIn, textOf } from '../../src/store/record-text.ts'
 import { KeyRing } from '../../src/store/sealed-box.ts'
@@ -16,6 +17,7 @@ const REQUEST = bare({
   maxStalenessMs: 30_000,
   credentialsDigest: '0000',
 })
+const ACT = actAt(now, now)
 /** As the store passes it on. */
 const at = (ms: number) => bare({ now: now + ms })
 const EVIL: Record<string, unknown> = {
@@ -31,7 +33,15 @@ const EVIL: Record<string, unknown> = {
   },
   lease: { at: now, ms: 9e9, owner: 'evil', fence: 9e15, settled: false },
   coolDown: { at: now, ms: null, failures: 1, isFirm: true, code: 'ERR_LOGIN_REQUIRED' },
-  ...{ loginId: 'evil', subject: 'evil', adoptedAt: now, ended: ['this'], began: 'f', spent: ['f'], past: ['f'] },
+  ...{
+    loginId: 'evil',
+    subject: 'evil',
+    act: { owner: 'evil', n: 9, at: now, ms: 0, version: 9e15 },
+    ended: ['this'],
+    began: 'f',
+    spent: ['f'],
+    past: ['f'],
+  },
   ...{ doubtAt: 0, lossAt: now, unclear: { at: 0, says: 'evil', times: 9 }, refreshMs: -1, fingerprint: 'f' },
   ...{ epoch: 'evil', context: 'evil', credentials: 'evil', by: 'ffff', loginReason: 'lost' },
 }
@@ -48,7 +58,7 @@ async function course() {
     acquire(one, REQUEST, at(1)),
     check(one, bare({ seenVersion: 0 }), at(1)),
     clear(one, bare({ seenVersion: 0 }), at(1)),
-    adopt(one, 0, { ...TOKENS, loginId: 'this' }, at(1)),
+    adopt(one, 0, { ...TOKENS, loginId: 'this' }, at(1), ACT),
   ])
   return JSON.stringify([first, stored, state, results])
 }

@@ -8,6 +8,8 @@ import { adoptAgain, clearAgain } from '../../src/record/repeated-acts.ts'
 import type { LeaseResult, CoolDown, Lease, Others, Report } from '../../src/core/lease.ts'
 import type { NewTokens } from '../../src/core/stored-tokens.ts'
 
+import { actAt } from '../support/with-acts.ts'
+
 const NOW = Date.UTC(2026, 0, 1)
 const TTL_MS = 15_000
 const HOUR = 3_600_000
@@ -228,33 +230,32 @@ describe('given a login that is stored after the record was lost', () => {
     const world = World.withPair()
     for (const n of [2, 3, 4]) world.accept(world.granted(), n)
     const seenVersion = world.state!.version
-    world.state = adopt(undefined, 0, tokensOf(9), world).state
+    world.state = adopt(undefined, 0, tokensOf(9), world, actAt(NOW, NOW)).state
     expect(world.acquire('a', seenVersion)).toMatchObject({ kind: 'newer', tokens: { accessToken: 'access-9' } })
   })
 
   it('then its version is above the clock of the register, in seconds', () => {
-    expect(adopt(undefined, 0, tokensOf(9), new World()).result.version).toBe(NOW / 1_000 + 1)
+    expect(adopt(undefined, 0, tokensOf(9), new World(), actAt(NOW, NOW)).result.version).toBe(NOW / 1_000 + 1)
   })
 })
 
 describe('given a login whose step had no response, and is about to be repeated', () => {
   const loginAt = NOW - 5_000
   const login = (loginId: string, now: number, before?: RecordState) =>
-    adopt(before, 0, { ...tokensOf(1), loginId }, { now }).state
+    adopt(before, 0, { ...tokensOf(1), loginId }, { now }, actAt(now, now)).state
   const logout = (before: RecordState | undefined, now: number) => clear(before, { seenVersion: 0 }, { now }).state
   const isStored = (stored?: RecordState, seenVersion = 0) => {
-    const past = { sinceMs: NOW - loginAt, seenVersion, isLogin: true, now: loginAt }
     const tokens = { ...tokensOf(2), loginId: 'this' }
-    return adoptAgain(stored, seenVersion, tokens, { now: NOW }, past).state !== undefined
+    return adoptAgain(stored, seenVersion, tokens, { now: NOW }, actAt(loginAt, NOW, seenVersion)).state !== undefined
   }
   const this_ = login('this', loginAt)
-  const replaced = login('other', loginAt - 1, this_)
+  const replaced = login('other', loginAt, this_)
 
   it.each<[string, boolean, RecordState | undefined]>([
     ['the record was lost', true, undefined],
     ['the record has an earlier login', true, login('other', loginAt - 1)],
     ['the record has a later login', false, login('other', loginAt + 1)],
-    ['the record has another login of the same instant', false, login('other', loginAt)],
+    ['the record has another login of the same instant', true, login('other', loginAt)],
     ['a user has logged out of a later login', false, logout(login('other', loginAt + 1), NOW)],
     ['a user has logged out of an earlier login since', true, logout(login('other', loginAt - 1), NOW)],
     ['a user has logged out without a login', true, logout(undefined, NOW)],
@@ -276,9 +277,13 @@ describe('given a login whose step had no response, and is about to be repeated'
   })
 
   it('when the record has it, and this owner has renewed it privately, then the new token set is stored, and the login has not ended', () => {
-    const past = { sinceMs: NOW - loginAt, seenVersion: 0, isLogin: true, now: loginAt }
-    const { state } = adoptAgain(this_, 0, { ...tokensOf(2), loginId: 'this' }, { now: NOW }, past)
-    expect(state).toMatchObject({ loginId: 'this', adoptedAt: loginAt, ended: [], tokens: { accessToken: 'access-2' } })
+    const { state } = adoptAgain(this_, 0, { ...tokensOf(2), loginId: 'this' }, { now: NOW }, actAt(loginAt, NOW))
+    expect(state).toMatchObject({
+      loginId: 'this',
+      act: { at: loginAt },
+      ended: [],
+      tokens: { accessToken: 'access-2' },
+    })
   })
 
   it('when the owner had seen everything in the record, then it is stored, whatever the clock of the register shows', () => {
@@ -292,19 +297,18 @@ describe('given a logout whose step had no response, and is repeated', () => {
   const tokens = { ...tokensOf(1), loginId: 'other' }
   /** Another owner reports its login, which began at `at`, after this owner has reported the logout of a login or logout at NOW - 5 000. */
   const isStoredAfter = (isLogin: boolean, at: number) => {
-    const act = { sinceMs: 5_000, seenVersion: 0, isLogin }
-    const { state } = clearAgain(undefined, { seenVersion: 0, loginId: 'this' }, { now: NOW }, act)
-    const login = { sinceMs: NOW - at, seenVersion: 0, isLogin: true, now: at }
-    return adoptAgain(state, 0, tokens, { now: NOW }, login).state !== undefined
+    const act = actAt(NOW - 5_000, NOW)
+    const { state } = clearAgain(undefined, { seenVersion: 0, loginId: 'this' }, { now: NOW }, act, isLogin)
+    return adoptAgain(state, 0, tokens, { now: NOW }, actAt(at, NOW)).state !== undefined
   }
 
   it.each([
     ['its manager does not know the number of its login', undefined],
     ['its manager knows the number of its login', 7],
   ])('when %s, and the record has an earlier login of another manager, then that login stays (F361)', (_, login) => {
-    const stored = adopt(undefined, 0, tokens, { now: NOW - 9_000 }).state
-    const act = { sinceMs: 5_000, seenVersion: 0, isLogin: false }
-    const { state, result: answer } = clearAgain(stored, { seenVersion: 0, login, loginId: 'this' }, { now: NOW }, act)
+    const stored = adopt(undefined, 0, tokens, { now: NOW - 9_000 }, actAt(NOW - 9_000, NOW - 9_000)).state
+    const seen = { seenVersion: 0, login, loginId: 'this' }
+    const { state, result: answer } = clearAgain(stored, seen, { now: NOW }, actAt(NOW - 5_000, NOW), false)
     expect([state, answer?.loginId]).toEqual([undefined, 'other'])
   })
 

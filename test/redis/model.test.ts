@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import type { CoolDown, Lease, RefreshTokenFate, Retry } from '../../src/core/lease.ts'
 import type { NewTokens } from '../../src/core/stored-tokens.ts'
-import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import type { OpenableStore } from '../../src/core/token-store.ts'
 import { redisStore } from '../../src/redis/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { COOL_DOWN, retries } from '../properties/next-steps.ts'
 import { patience, runs } from '../properties/runs.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { onClock } from '../support/redis-clock.ts'
+import { type OwnRecord, withActs } from '../support/with-acts.ts'
 import { describeSharedRedis, redisOfSuite } from '../support/redis-server.ts'
 import { manualClock } from '../../tools/testing/manual-clock.ts'
 
@@ -63,17 +64,17 @@ type Command = typeof command extends fc.Arbitrary<infer Value> ? Value : never
 class Twins {
   readonly clock = manualClock()
   /** The same record over a register in memory. */
-  readonly #memory: TokenRecord
-  readonly #redis: TokenRecord
+  readonly #memory: OwnRecord
+  readonly #redis: OwnRecord
   readonly #seen = [0, 0, 0]
   readonly #claims: [Lease, Lease][] = []
   #tokens = 0
 
   constructor(send: (args: string[]) => Promise<unknown>, prefix: string) {
     const redis = redisStore({ client: onClock(send, this.clock), prefix, commandTimeoutMs: 5_000 })
-    this.#redis = (redis as OpenableStore).open('account', this.clock, reports)
+    this.#redis = withActs((redis as OpenableStore).open('account', this.clock, reports), this.clock)
     const store = sharedStore(new MemoryRegister(this.clock)) as OpenableStore
-    this.#memory = store.open('account', this.clock, reports)
+    this.#memory = withActs(store.open('account', this.clock, reports), this.clock)
   }
 
   async perform(what: Command): Promise<void> {
@@ -89,7 +90,7 @@ class Twins {
   }
 
   async #claim({ owner, ahead, terms }: Extract<Command, { do: 'claim' }>): Promise<void> {
-    const ask = (record: TokenRecord) => record.acquire(`owner-${owner}`, this.#seen[owner]! + ahead, TTL_MS, terms)
+    const ask = (record: OwnRecord) => record.acquire(`owner-${owner}`, this.#seen[owner]! + ahead, TTL_MS, terms)
     const [expected, answer] = [await ask(this.#memory), await ask(this.#redis)]
     // A register in memory has no epoch.
     expect({ ...answer, epoch: undefined }).toEqual(expected)

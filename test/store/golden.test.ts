@@ -48,7 +48,15 @@ const STATES: Record<string, RecordState> = {
   'a login that the record recognizes': {
     ...BASE,
     ...LOGIN,
-    ...{ epoch: 'one', adoptedAt: at - 2, owners: 64, ended: ['ab12'], began: '01', spent: ['02', '01'], past: ['03'] },
+    ...{
+      epoch: 'one',
+      act: { owner: '00ff', n: 3, at: at - 2, ms: 1, version: 7 },
+      owners: 64,
+      ended: ['ab12'],
+      began: '01',
+      spent: ['02', '01'],
+      past: ['03'],
+    },
     tokens: { ...TOKENS, fingerprint: '04', dueMs: 30_000, context: '{}', credentials: 'ab', lossAt: at },
   },
   'logged out': { ...BASE, ...LOGIN, loginId: undefined, epoch: 'one' },
@@ -75,7 +83,7 @@ const pathsOf = (value: object, path = ''): [string, string][] =>
     ...(typeof one === 'object' && one !== null ? pathsOf(one, `${path}${name}.`) : []),
   ])
 /** A hint of a wrong kind is dropped. */
-const HINTS = /^(adoptedAt|ended|began|spent|past|owners|tokens\.(fingerprint|lossAt))\b/
+const HINTS = /^(act|ended|began|spent|past|owners|tokens\.(fingerprint|lossAt))\b/
 const goldenOf = (file: string) => JSON.parse(readFileSync(`${FOLDER}/${file}`, 'utf8')) as Golden[]
 
 describe('given the records that earlier releases have written (F297)', () => {

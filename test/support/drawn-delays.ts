@@ -1,5 +1,5 @@
 import type { TokenRegister } from '../../src/store/index.ts'
-import type { ManualClock } from '../../src/testing/manual-clock.ts'
+import type { ManualClock } from '../../tools/testing/manual-clock.ts'
 
 /** How long the steps of a store take. */
 export interface Delays {

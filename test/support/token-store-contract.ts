@@ -4,6 +4,7 @@ import type { StoredTokens } from '../../src/core/stored-tokens.ts'
 import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
 import type { TokenStore } from '../../src/index.ts'
 import { manualClock, type ManualClock } from '../../tools/testing/manual-clock.ts'
+import { withActs } from './with-acts.ts'
 
 const PAIR: Omit<StoredTokens, 'version'> = {
   accessToken: 'access-1',
@@ -23,13 +24,12 @@ const COOL_DOWN = {
 } as const
 const NEXT = { ...PAIR, accessToken: 'access-2', refreshToken: 'refresh-2' }
 const TTL_MS = 15_000
-const CALL = { at: 0, seenVersion: 0 }
 
 function worldOf(create: (clock: ManualClock) => TokenStore) {
   const open = () => {
     const clock = manualClock()
     const store = create(clock) as OpenableStore
-    const openKey = (key: string) => store.open(key, clock, NO_REPORTS)
+    const openKey = (key: string) => withActs(store.open(key, clock, NO_REPORTS), clock)
     return { clock, openKey, record: openKey('account') }
   }
   const holdingPair = async () => {
@@ -192,10 +192,10 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
 
     it('when a login is adopted again with its first refresh token, or with one that it has spent, then nothing changes (F348)', async () => {
       const { record } = open()
-      await record.adopt(0, PAIR, CALL)
+      await record.adopt(0, PAIR)
       const stored = await record.accept(await granted(record), NEXT)
       for (const refreshToken of ['refresh-1', 'refresh-2'])
-        expect(await record.adopt(stored.version, { ...PAIR, refreshToken }, CALL)).toEqual({
+        expect(await record.adopt(stored.version, { ...PAIR, refreshToken })).toEqual({
           ...stored,
           known: 'same',
         })
@@ -204,17 +204,17 @@ export function tokenStoreContract(name: string, create: (clock: ManualClock) =>
 
     it('when a refresh token of a replaced login is adopted, then the later login stays (F348)', async () => {
       const { record } = open()
-      const first = await record.adopt(0, PAIR, CALL)
-      const later = await record.adopt(first.version, NEXT, CALL)
-      expect(await record.adopt(later.version, PAIR, CALL)).toEqual({ ...later, known: 'replaced' })
+      const first = await record.adopt(0, PAIR)
+      const later = await record.adopt(first.version, NEXT)
+      expect(await record.adopt(later.version, PAIR)).toEqual({ ...later, known: 'replaced' })
       expect(await granted(record, 'b')).toMatchObject({ tokens: later })
     })
 
     it('when a refresh token of an ended login is adopted, then no user is logged in (F348)', async () => {
       const { record } = open()
-      const { version } = await record.adopt(0, PAIR, CALL)
+      const { version } = await record.adopt(0, PAIR)
       await record.clear(version)
-      expect(await record.adopt(version, PAIR, CALL)).toMatchObject({ known: 'ended' })
+      expect(await record.adopt(version, PAIR)).toMatchObject({ known: 'ended' })
       expect(await granted(record, 'b', version)).toMatchObject({ presentable: false })
     })
 

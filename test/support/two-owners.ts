@@ -1,8 +1,9 @@
 import type { Clock } from '../../src/index.ts'
 import type { Lease } from '../../src/core/lease.ts'
 import type { NewTokens } from '../../src/core/stored-tokens.ts'
-import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import type { OpenableStore } from '../../src/core/token-store.ts'
 import { sharedStore, type SharedStoreOptions, type TokenRegister } from '../../src/store/index.ts'
+import { withActs } from './with-acts.ts'
 
 /** A token set with an access token of a minute. */
 export const TOKENS: NewTokens = {
@@ -18,7 +19,7 @@ export function twoOwners(register: TokenRegister, clock: Clock, options?: Share
   const told: [kind: string, message: string][] = []
   const reports = { anomaly: (...given: (typeof told)[0]) => told.push(given), storeUnavailable: () => undefined }
   const store = sharedStore(register, options) as OpenableStore
-  const open = (): TokenRecord => store.open('account', clock, reports)
+  const open = () => withActs(store.open('account', clock, reports), clock)
   const here = open()
   const acquire = async (seenVersion = 0) => (await here.acquire('here', seenVersion, 15_000)) as Lease
   return { here, there: open(), acquire, told }

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import type { OpenableStore } from '../../src/core/token-store.ts'
 import { manualClock } from '../../tools/testing/index.ts'
 import { webStore } from '../../src/web/index.ts'
 import { type FakeDatabases, fakeIndexedDb } from '../support/indexed-db.ts'
+import { type OwnRecord, withActs } from '../support/with-acts.ts'
 import { fakeLocks } from '../support/web-locks.ts'
 
 const TTL_MS = 15_000
@@ -21,12 +22,12 @@ afterEach(() => {
 })
 
 /** The record of an account in a page of its own. */
-function pageRecord(clock = manualClock()): TokenRecord {
-  return (webStore() as OpenableStore).open('account', clock, reports)
+function pageRecord(clock = manualClock()) {
+  return withActs((webStore() as OpenableStore).open('account', clock, reports), clock)
 }
 
 /** Acquires a lease, while the time passes in which a live owner responds. */
-async function claimLater(record: TokenRecord, clock: ReturnType<typeof manualClock>, owner: string, version: number) {
+async function claimLater(record: OwnRecord, clock: ReturnType<typeof manualClock>, owner: string, version: number) {
   const answer = record.acquire(owner, version, TTL_MS)
   await clock.advance(1_000)
   return answer

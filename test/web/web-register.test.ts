@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import type { OpenableStore, TokenRecord } from '../../src/core/token-store.ts'
+import type { OpenableStore } from '../../src/core/token-store.ts'
 import { manualClock } from '../../tools/testing/index.ts'
 import { webStore } from '../../src/web/index.ts'
+import { withActs } from '../support/with-acts.ts'
 import { type FakeDatabases, fakeIndexedDb } from '../support/indexed-db.ts'
 
 const DAY_MS = 86_400_000
@@ -16,7 +17,8 @@ afterEach(() => {
   Date.now = now
 })
 
-const record = (account: string): TokenRecord => (webStore() as OpenableStore).open(account, manualClock(), reports)
+const record = (account: string) =>
+  withActs((webStore() as OpenableStore).open(account, manualClock(), reports), manualClock())
 const entries = () => [...storage.databases.get('axios-evergreen')!.values()] as { until: number }[]
 
 describe('given tokens of users who no longer use a browser', () => {
