@@ -117,9 +117,9 @@ describe('given processes that have the same wrong secret', () => {
     await ended(withSecret('bad').getAccessToken())
     for (const [key, { value, until }] of register.values) {
       const envelope = JSON.parse(value) as { box: string }
-      const state = JSON.parse(envelope.box) as { rest: object }
-      expect(Reflect.get(state.rest, 'by')).toMatch(/^[0-9a-f]{4}$/)
-      const box = JSON.stringify({ ...state, rest: { ...state.rest, by } })
+      const state = JSON.parse(envelope.box) as { coolDown: object }
+      expect(Reflect.get(state.coolDown, 'by')).toMatch(/^[0-9a-f]{4}$/)
+      const box = JSON.stringify({ ...state, coolDown: { ...state.coolDown, by } })
       register.values.set(key, { value: JSON.stringify({ ...envelope, box }), until })
     }
     expect(await ended(withSecret('good').getAccessToken())).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
