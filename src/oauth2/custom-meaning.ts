@@ -1,8 +1,24 @@
+import { namesOf } from '../core/option-checks.ts'
 import { quietly } from '../core/thrown.ts'
 import type { ExchangeContext } from '../core/token-source.ts'
 import type { Members } from './document.ts'
-import { type ErrorFunction, MEANINGS } from './error-meaning.ts'
-import type { ErrorMeaning } from './oauth2-options.ts'
+import type { CustomCodes } from './error-words.ts'
+import type { ErrorMeaning, OAuth2Options } from './oauth2-options.ts'
+
+export const MEANINGS = /* @__PURE__ */ namesOf<Readonly<Record<ErrorMeaning, unknown>>>({
+  invalid_grant: true,
+  invalid_client: true,
+  interaction_required: true,
+  temporarily_unavailable: true,
+  slow_down: true,
+  invalid_request: true,
+})
+
+/** The option `errors`, validated. */
+export interface CustomErrors {
+  readonly codes: CustomCodes
+  readonly classify: Extract<OAuth2Options['errors'], (...given: never) => unknown> | undefined
+}
 
 /**
  * Calls the function of the option `errors` to classify a response.
@@ -10,7 +26,7 @@ import type { ErrorMeaning } from './oauth2-options.ts'
  * @returns Undefined if it returns `undefined`, throws, or returns an unknown value. The last two are reported as an anomaly.
  */
 export function customMeaning(
-  classify: ErrorFunction | undefined,
+  classify: CustomErrors['classify'],
   status: number,
   document: Members | undefined,
   report: ExchangeContext['report'],

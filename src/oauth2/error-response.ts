@@ -1,13 +1,12 @@
 import type { TokenError } from '../core/errors.ts'
 import type { Exchange, ExchangeContext } from '../core/token-source.ts'
-import { type Failure, failureOfStatus } from '../wire/failure.ts'
-import { failureOfResponse } from '../wire/oauth-errors.ts'
 import { generalAdvice, rejection } from '../wire/error-response.ts'
+import { shownBy } from '../wire/intermediary.ts'
+import { type Meaning, read } from '../wire/meaning.ts'
 import { type TokenResponse, isSuccess } from '../wire/token-response.ts'
-import { isFromIntermediary, failureAtIntermediary } from '../wire/intermediary.ts'
+import { customMeaning, type CustomErrors } from './custom-meaning.ts'
 import { documentIn, errorIn, holdersOfToken, memberOf, type Members, otherProtocol } from './document.ts'
-import { errorMeaning, isKnownCode, type Classified, type RejectedCall, type CustomErrors } from './error-meaning.ts'
-import { customMeaning } from './custom-meaning.ts'
+import { ADVICE, isKnownCode, said, type Said } from './error-words.ts'
 
 /** A complete error response (RFC 6749, section 5.2). */
 export interface ErrorResponse {
@@ -20,6 +19,8 @@ export interface ErrorResponse {
 export interface ErrorRules {
   readonly errors: CustomErrors
   readonly needsLogin: boolean
+  /** Whether the client has a secret, a key or a certificate that could be wrong. */
+  readonly isAuthenticated: boolean
   readonly report: ExchangeContext['report']
 }
 
@@ -29,6 +30,8 @@ function hasError(document: Members | undefined, { codes }: CustomErrors): boole
 }
 
 /**
+ * Reads an error response: its words, then one row of the table of meanings, then its error.
+ *
  * @param kind The request. Most servers answer a revocation with a status alone.
  * @returns Undefined if the response is no error. It may still be unusable.
  */
@@ -43,72 +46,90 @@ export function errorResponseOf(
   const isNamed = hasError(document, errors)
   if (isSuccessful && !isNamed && (kind === 'revoke' || !document || hasToken(document))) return undefined
   const custom = customMeaning(errors.classify, response.status, document, report)
-  const call: RejectedCall = {
-    exchange: kind === 'revoke' ? 'obtain' : kind,
-    status: isSuccessful ? 400 : response.status,
-    document,
-    isOfLogin: needsLogin && kind === 'refresh',
-  }
-  const meant = errorMeaning(call, errors.codes, custom)
+  const isOfLogin = needsLogin && kind === 'refresh'
+  const words = said(document, errors.codes, kind === 'refresh')
+  const call: RejectedCall = { ...rules, kind, isOfLogin, document, status: isSuccessful ? 400 : response.status }
+  const name = custom ?? meaningOf(words, call)
   // WeChat and Withings send errors with status 200, too, with codes of their own.
-  if (isSuccessful && !isNamed && meant.meaning === undefined) return undefined
-  const option = kind === 'revoke' ? 'revocationEndpoint' : 'tokenEndpoint'
-  return errorResponseFor(call, meant, custom !== undefined, response, option)
+  if (isSuccessful && !isNamed && name === undefined) return undefined
+  const meaning = rowOf(call, name, custom === undefined ? response : undefined)
+  const advice = adviceOn(meaning, words.code, name, call, response)
+  const named = words.code === undefined ? advice : `${words.code}: ${advice}`
+  return { error: rejection(response, meaning, named, words.code), meaning: meaning.error }
 }
 
 export function hasToken(document: Members): boolean {
   return holdersOfToken(document).length > 0
 }
 
-function errorResponseFor(
-  { exchange, status, document, isOfLogin }: RejectedCall,
-  { code, meaning }: Classified,
-  isCustom: boolean,
-  response: TokenResponse,
-  option: string,
-): ErrorResponse {
-  const isRejected = status >= 400 && failureOfStatus(exchange, status).outcome === 'rejected'
-  // The error code of a failing gateway or of a redirect is not about the refresh token, unless the option `errors` has classified the whole response.
-  const applied = isRejected || isCustom ? meaning : undefined
-  const meant = failureOfResponse(exchange, isCustom ? 400 : status, applied, isOfLogin)
-  // A web page never rejects the refresh token of a login, whatever its status.
-  const isPage = isOfLogin && isRejected && !isCustom && /^\s*</.test(response.text)
-  const byServer: Failure = isPage ? { ...meant, refreshToken: 'kept' } : meant
-  const failure = !isCustom && isFromIntermediary(response) ? failureAtIntermediary(exchange) : byServer
-  const other = meaning === undefined && failure.outcome === 'rejected' ? otherProtocol(document) : undefined
-  const specific = other ?? (code && ADVICE.get(applied))
-  const advice =
-    specific ??
-    generalAdvice(failure, { ...response, status }, option) ??
-    adviceOn(failure) ??
-    (isOfLogin && document && meaning === undefined && failure.code === 'ERR_CREDENTIALS_REJECTED'
-      ? UNKNOWN_CODE
-      : `check ${option}, and the client`)
-  const named = code === undefined ? advice : `${code}: ${advice}`
-  return { error: rejection(response, failure, named, code), meaning: applied }
+/** A request that the server rejected. */
+interface RejectedCall extends ErrorRules {
+  readonly kind: Exchange | 'revoke'
+  /** Errors with status 200 count as 400. */
+  readonly status: number
+  /** The body. Undefined: a web page, or empty. */
+  readonly document: Members | undefined
+  /** Whether the exchange presented a refresh token that only a new login can replace. */
+  readonly isOfLogin: boolean
 }
 
-function adviceOn({ refreshToken, loginReason }: Failure): string | undefined {
+/** Statuses that reject a request, if no word says more. */
+const REJECTS: readonly number[] = [400, 401, 403]
+
+/** @returns An error of the RFCs, or `access_denied`. Undefined: only the status is known. */
+function meaningOf(
+  { meaning, isClear, isBare }: Said,
+  { kind, status, document, isOfLogin, isAuthenticated }: RejectedCall,
+) {
+  if (isClear) return meaning
+  const isDenied = meaning === 'access_denied'
+  // RFC 6749: 401 rejects the client. Auth0 then sends access_denied, Keycloak unauthorized_client. In the refresh of a login, other words say nothing about
+  // the client, and neither does a 401 without words if the client has nothing to authenticate with (F406).
+  const isOfClient = !isOfLogin || meaning === 'unauthorized_client' || (isAuthenticated && (isDenied || isBare))
+  if (status === 401 && meaning !== 'invalid_request' && isOfClient) return 'invalid_client'
+  // Auth0 and Okta deny the user. A source that can obtain finds out more by its obtain.
+  if (isOfLogin && isDenied) return 'invalid_grant'
+  // A web page, e.g. of a proxy, does not reject the refresh token.
+  return meaning ?? (kind === 'refresh' && status === 400 && !document ? 'invalid_request' : undefined)
+}
+
+/** @param response Undefined: the option `errors` has classified the whole response, so its status and its form say nothing. */
+function rowOf(
+  { kind, status, isOfLogin, isAuthenticated }: RejectedCall,
+  name: string | undefined,
+  response: TokenResponse | undefined,
+) {
+  const exchange = kind === 'revoke' ? 'obtain' : kind
+  if (!response) return read(exchange, { status: 400 }, name, isOfLogin)
+  // These rows leave it open whether the refresh token of a login is valid. A client without credentials has none to correct.
+  const unclear = isAuthenticated ? 'unauthorized_client' : 'invalid_request'
+  const error = name ?? (isOfLogin && REJECTS.includes(status) ? unclear : undefined)
+  const meaning = read(exchange, { ...shownBy(response), status }, error, isOfLogin)
+  // A web page never rejects the refresh token of a login, whatever its status.
+  const isPage = isOfLogin && meaning.outcome === 'rejected' && /^\s*</.test(response.text)
+  return isPage ? { ...meaning, refreshToken: 'kept' as const } : meaning
+}
+
+function adviceOn(
+  meaning: Meaning,
+  code: string | undefined,
+  name: string | undefined,
+  { kind, status, document, isOfLogin, isAuthenticated }: RejectedCall,
+  response: TokenResponse,
+): string {
+  const option = kind === 'revoke' ? 'revocationEndpoint' : 'tokenEndpoint'
+  const { error, outcome, refreshToken, loginReason } = meaning
+  const other = name === undefined && outcome === 'rejected' ? otherProtocol(document) : undefined
+  const known =
+    code === undefined ? undefined : error === 'invalid_client' && !isAuthenticated ? PUBLIC_CLIENT : ADVICE.get(error)
+  const general = other ?? known ?? generalAdvice(meaning, { ...response, status }, option)
+  if (general !== undefined) return general
   if (loginReason) return 'the server requires the user to log in'
-  return refreshToken && refreshToken !== 'kept' ? 'the refresh token was rejected' : undefined
+  if (refreshToken && refreshToken !== 'kept') return 'the refresh token was rejected'
+  return isOfLogin && document && name === undefined && REJECTS.includes(status)
+    ? UNKNOWN_CODE
+    : `check ${option}, and the client`
 }
 
 const UNKNOWN_CODE = 'the server rejects the refresh token with an unknown error code'
-
-/** A map, because a record inherits members from a polluted `Object.prototype` (F365). */
-const ADVICE: ReadonlyMap<string | undefined, string> = /* @__PURE__ */ new Map(
-  /* @__PURE__ */ Object.entries({
-    // RFC 9449, sections 5 and 8
-    use_dpop_nonce: 'the server rejected the nonce that it had sent, or requires a proof: set dpop',
-    invalid_dpop_proof: 'the server rejected the proof; check its algorithms, and the clock of this machine',
-    invalid_client:
-      'check clientId, clientSecret and clientAuthentication; some servers accept only post, or do not allow this grant to this client',
-    unauthorized_client: 'the server does not allow this grant to this client',
-    unsupported_grant_type: 'the server does not support this grant; check tokenEndpoint',
-    unsupported_token_type: 'the server does not revoke tokens of this type',
-    invalid_scope: 'check scope',
-    invalid_target: 'check audience and resource in parameters, and scope',
-    invalid_request: 'check parameters and clientAuthentication',
-    access_denied: 'check the client, scope, and audience in parameters',
-  }),
-)
+const PUBLIC_CLIENT = 'check clientId, and that the server allows this grant to a public client'

@@ -13,9 +13,10 @@ import {
 } from '../core/option-checks.ts'
 import type { DPoPKey } from '../core/proofs.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
+import { member } from '../core/thrown.ts'
 import { checkCredential } from '../wire/credential.ts'
 import type { AuthenticatedClient } from './client-authentication.ts'
-import { MEANINGS, type CustomErrors } from './error-meaning.ts'
+import { MEANINGS, type CustomErrors } from './custom-meaning.ts'
 import type { OAuth2Options } from './oauth2-options.ts'
 import { proofKeyOf } from './proof-key.ts'
 
@@ -58,10 +59,15 @@ export function oauth2Settings(options: OAuth2Options) {
       throw new TypeError(`${name} is not an option: use parameters: { ${name} }`)
   const own = readOptions('The options of oauth2', options, OPTIONS, '')
   const { clientId, grant, account = clientId, refreshTokens = 'single-use' } = own
+  const client = checkedClient(own)
+  const hasCertificate = client.method === 'none' && carriesCertificate(own.transport)
   return {
     ...own,
     server: checkedServer(own, own.allowInsecureHttp),
-    client: checkedClient(own),
+    client,
+    hasCertificate,
+    /** Whether the client has a secret, a key or a certificate that could be wrong. */
+    isAuthenticated: client.method !== 'none' || hasCertificate,
     account,
     refreshTokens,
     /** Whether to keep a refresh token that was issued for client credentials. */
@@ -140,6 +146,12 @@ function checkedClient({ clientId, clientSecret, clientAuthentication, grant }: 
   else if (clientSecret !== undefined || method === 'basic' || method === 'post')
     checkCredential('clientSecret', clientSecret)
   return { clientId, clientSecret, method } satisfies AuthenticatedClient
+}
+
+/** Whether the token requests show a certificate (RFC 8705). The agent is that of the user, so its options are read as they are. */
+function carriesCertificate(transport: OAuth2Options['transport']): boolean {
+  const options = member(member(transport, 'httpsAgent'), 'options')
+  return ['cert', 'pfx'].some((name) => member(options, name) !== undefined)
 }
 
 /** @returns The scope tokens (RFC 6749, section 3.3). */

@@ -63,8 +63,12 @@ class OAuth2 implements TokenSource {
   readonly #reader: ResponseReader
   /** The claims that the API requires in the next access token. Sent until a token request succeeds. */
   #claims: Members | undefined
-  /** The server rejected `scope` in a refresh. */
+  /**
+   * The server rejected `scope` in a refresh: the user granted less, and a refresh must not request more than was granted (RFC 6749, section 6). A refresh
+   * without `scope` requests what was granted.
+   */
   #omitsScope = false
+  readonly #reported = new Set<string>()
 
   constructor(settings: OAuth2Settings) {
     this.refreshTokens = settings.refreshTokens
@@ -122,9 +126,15 @@ class OAuth2 implements TokenSource {
         errorResponse: isRotated ? undefined : errorResponseOf(exchange, response, this.#errorRules(context)),
       }
     }
+    const isOfScope = () => exchange === 'refresh' && errorResponse?.meaning === 'invalid_scope'
     let { response, errorResponse } = await send()
-    if (exchange === 'refresh' && errorResponse?.meaning === 'invalid_scope' && this.#dropScope(context))
-      ({ response, errorResponse } = await send())
+    const drops = isOfScope() && !this.#omitsScope && this.#settings.scope.length > 0
+    if (drops) {
+      this.#omitsScope = true
+      ;({ response, errorResponse } = await send())
+    }
+    if (isOfScope()) this.#report(SCOPE_REJECTED, context)
+    else if (drops) this.#report(SCOPE_OMITTED, context)
     try {
       if (errorResponse) throw errorResponse.error
       const grant = this.#reader.grantIn(response, context, presented)
@@ -145,24 +155,15 @@ class OAuth2 implements TokenSource {
     return body
   }
 
-  /**
-   * The user granted less than `scope`, and a refresh must not request more than was granted (RFC 6749, section 6). A refresh without `scope` requests what
-   * was granted.
-   *
-   * @returns Whether `scope` was sent. Later refreshes omit it.
-   */
-  #dropScope({ report }: ExchangeContext): boolean {
-    if (this.#omitsScope || this.#settings.scope.length === 0) return false
-    this.#omitsScope = true
-    report?.(
-      'unexpected-response',
-      'The server rejects scope in a refresh (invalid_scope): refreshes are sent without it',
-    )
-    return true
+  /** Once each. */
+  #report(what: string, { report }: ExchangeContext): void {
+    if (!this.#reported.has(what)) report?.('unexpected-response', what)
+    this.#reported.add(what)
   }
 
   #errorRules({ report }: ExchangeContext): ErrorRules {
-    return { errors: this.#settings.errors, needsLogin: this.login !== undefined, report }
+    const { errors, isAuthenticated } = this.#settings
+    return { errors, isAuthenticated, needsLogin: this.login !== undefined, report }
   }
 
   #call(endpoints: Endpoints, body: URLSearchParams, context: ExchangeContext): Promise<TokenResponse> {
@@ -217,6 +218,10 @@ const ENCODERS = {
   form: (body: URLSearchParams) => ['application/x-www-form-urlencoded', body.toString()],
   json: (body: URLSearchParams) => ['application/json', JSON.stringify(Object.fromEntries(body))],
 } as const satisfies Record<OAuth2Settings['body'], (body: URLSearchParams) => readonly [string, string]>
+
+const SCOPE_OMITTED = 'The server rejects scope in a refresh (invalid_scope): refreshes are sent without it'
+const SCOPE_REJECTED =
+  'The server rejects a refresh without scope (invalid_scope): check the scopes that it allows to the client'
 
 const LOG_IN = 'The user must log in: pass the tokens of that login to adopt() of the token manager'
 

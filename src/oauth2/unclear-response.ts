@@ -3,7 +3,7 @@ import { fingerprintOf } from '../core/digest.ts'
 import { detailsOf, errorWith, outcomeOf, type TokenError } from '../core/errors.ts'
 import type { TokenResponse } from '../wire/token-response.ts'
 import { documentIn, type Members } from './document.ts'
-import { errorCodesIn } from './error-meaning.ts'
+import { errorCodesIn } from './error-words.ts'
 import { hasToken } from './error-response.ts'
 
 /**

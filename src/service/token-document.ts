@@ -1,7 +1,7 @@
 import type { TokenError } from '../core/errors.ts'
 import { quietly } from '../core/thrown.ts'
 import { CHANGED, unusableResponse } from '../wire/error-response.ts'
-import { isOAuthError } from '../wire/oauth-errors.ts'
+import { isOAuthError } from '../wire/meaning.ts'
 
 /** A complete response of status 2xx. */
 export interface SuccessResponse {

@@ -4,8 +4,8 @@ import type { Exchange, ExchangeContext } from '../core/token-source.ts'
 import { rejection } from '../wire/error-response.ts'
 import { isSuccess } from '../wire/token-response.ts'
 import { TokenCalls, type TokenServiceOptions } from '../wire/token-call.ts'
-import { adviceFor, failureOf } from './error-advice.ts'
-import { USE_OAUTH, oauthErrorOf, requestDocument, serviceCodeOf, type SuccessResponse } from './token-document.ts'
+import { meaningOf } from './error-advice.ts'
+import { USE_OAUTH, requestDocument, serviceCodeOf, type SuccessResponse } from './token-document.ts'
 
 export const SERVICE_OPTIONS = {
   baseUrl: asGiven,
@@ -57,8 +57,8 @@ export class TokenEndpoint {
     const response = await this.#calls.send({ url, body: requestDocument(attributes), headers: HEADERS }, context)
     const { status, address, text, headers, sent } = response
     if (isSuccess(status)) return { text, date: headers.get('date'), address, status, proxy: response.proxy }
-    const failure = failureOf(exchange, response)
-    const advice = adviceFor(exchange, failure, response, oauthErrorOf(text), this.#variant)
-    throw rejection(response, failure, advice, serviceCodeOf(text, [...sent, ...Object.values(attributes)]))
+    const meaning = meaningOf(exchange, response, this.#variant)
+    const serviceCode = serviceCodeOf(text, [...sent, ...Object.values(attributes)])
+    throw rejection(response, meaning, meaning.advice, serviceCode)
   }
 }

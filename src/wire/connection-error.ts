@@ -1,7 +1,8 @@
-import { TokenError } from '../core/errors.ts'
-import { type Failure, UNFINISHED } from './failure.ts'
+import type { TokenError } from '../core/errors.ts'
+import { type Meaning, UNFINISHED } from './meaning.ts'
 import { failureOfNetwork } from './network-failure.ts'
 import { CHECK_PROXY } from './proxy.ts'
+import { toError } from './to-error.ts'
 
 /**
  * The error of a token request without a complete response. It keeps only the code of the failure: an axios error contains the whole request, and so do
@@ -15,17 +16,17 @@ export function connectionError(
 ): TokenError {
   const { errorCode = 'no error code', advice, ...failure } = failureOfNetwork(thrown)
   // If there is a status, the request was sent.
-  const known: Failure = status === undefined ? failure : UNFINISHED
+  const known: Meaning = status === undefined ? failure : UNFINISHED
   const notSent = known.outcome === 'not-sent'
   const what = notSent ? 'could not be reached' : status === undefined ? 'did not respond' : 'broke off its response'
   const happened = [`${address} ${what} (${errorCode})`, proxy].filter((part) => part !== undefined).join(' ')
   const toDo = advice ?? (proxy && CHECK_PROXY)
   const message = toDo === undefined ? happened : `${happened}: ${toDo}`
-  return new TokenError(known.code, message, { ...known, status })
+  return toError(known, message, { status })
 }
 
 /** The error if the deadline passed before the request was sent, e.g. while it waited for credentials. */
 export function deadlineError(address: string): TokenError {
   const message = `The deadline had passed before ${address} was called`
-  return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome: 'not-sent' })
+  return toError({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent' }, message)
 }

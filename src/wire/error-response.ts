@@ -1,18 +1,19 @@
-import { TokenError } from '../core/errors.ts'
+import type { TokenError } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
-import type { Failure } from './failure.ts'
+import type { Meaning } from './meaning.ts'
 import type { TokenResponse } from './token-response.ts'
 import { CHECK_PROXY } from './proxy.ts'
+import { toError } from './to-error.ts'
 
 /** @returns The error of a complete response that rejects the request. @param advice What it means, or what to do about it. */
 export function rejection(
   { address, status, retryAfterMs, proxy }: TokenResponse,
-  failure: Failure,
+  meaning: Meaning,
   advice: string,
   serviceCode: string | undefined,
 ): TokenError {
   const message = `${address} responded with ${status}: ${advice}${wayOf(proxy, serviceCode)}`
-  return new TokenError(failure.code, message, { ...failure, status, serviceCode, retryAfterMs })
+  return toError(meaning, message, { status, serviceCode, retryAfterMs })
 }
 
 /** @returns The error of a complete response that cannot be used. @param why Must not quote values of the response, which may be tokens. */
@@ -20,9 +21,9 @@ export function unusableResponse(
   { address, status, proxy }: Pick<TokenResponse, 'address' | 'status' | 'proxy'>,
   why: string,
 ): TokenError {
-  const message = `The response from ${address} cannot be used: ${why}${wayOf(proxy)}`
-  return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown', status })
+  return toError(UNUSABLE, `The response from ${address} cannot be used: ${why}${wayOf(proxy)}`, { status })
 }
+const UNUSABLE: Meaning = { code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown' }
 
 /** Names the proxy that has responded, or passed on the response. Only the service itself sends an error code. */
 function wayOf(proxy: string | undefined, serviceCode?: string): string {
@@ -34,15 +35,13 @@ function wayOf(proxy: string | undefined, serviceCode?: string): string {
 export const CHANGED = '; ask the operator of the service'
 
 /**
- * What a failure means, and what to do about it, if that does not depend on the protocol.
+ * What a response means, and what to do about it, if that does not depend on the protocol.
  *
  * @param option Names the option that holds the address.
  * @returns undefined if it depends on the protocol.
  */
-export function generalAdvice({ advice }: Failure, response: TokenResponse, option: string): string | undefined {
-  if (advice !== undefined) return advice
-  if (response.status < 400) return adviceOnRedirect(response, option)
-  return response.status === 407 ? 'a proxy requires credentials; check transport.proxy, or HTTPS_PROXY' : undefined
+export function generalAdvice({ advice }: Meaning, response: TokenResponse, option: string): string | undefined {
+  return advice ?? (response.status < 400 ? adviceOnRedirect(response, option) : undefined)
 }
 
 /** `Location` is not quoted, because it may contain anything, even a token. */

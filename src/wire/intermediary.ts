@@ -1,29 +1,20 @@
 import { quietly } from '../core/thrown.ts'
-import type { Exchange } from '../core/token-source.ts'
 import type { TokenResponse } from './token-response.ts'
-import type { Failure } from './failure.ts'
-
-/** The failure if an intermediary responds: it has judged neither the credentials nor the refresh token. */
-export function failureAtIntermediary(exchange: Exchange): Failure {
-  const advice =
-    'it comes from something in front of the service, such as a firewall: allow the requests of this machine'
-  return {
-    code: 'ERR_TOKEN_REQUEST',
-    outcome: 'rejected',
-    advice,
-    ...(exchange === 'refresh' && { refreshToken: 'kept' }),
-  }
-}
 
 /** What a response shows about its sender. */
 export interface Shown {
   readonly status: number | undefined
   /** `WWW-Authenticate`. */
-  readonly challenge: unknown
+  readonly challenge?: unknown
   /** `Content-Type`. */
-  readonly type: unknown
+  readonly type?: unknown
   /** Undefined if the body was not read. */
-  readonly text: string | undefined
+  readonly text?: string | undefined
+}
+
+export function shownBy({ status, headers, text, flaw }: TokenResponse): Shown {
+  const [challenge, type] = [headers.get('www-authenticate'), headers.get('content-type')]
+  return { status, challenge, type, text: flaw === undefined ? text : undefined }
 }
 
 /**
@@ -32,12 +23,6 @@ export interface Shown {
  */
 export function isOfIntermediary({ status, challenge, type, text }: Shown): boolean {
   return [400, 401, 403].includes(status ?? 0) && (challenge ?? '') === '' && isPage(type, text)
-}
-
-/** Like `isOfIntermediary`, for a complete response. */
-export function isFromIntermediary({ status, headers, text, flaw }: TokenResponse): boolean {
-  const [challenge, type] = [headers.get('www-authenticate'), headers.get('content-type')]
-  return isOfIntermediary({ status, challenge, type, text: flaw === undefined ? text : undefined })
 }
 
 /** Whether a body is HTML or XML. Some servers send JSON, or nothing, as `text/html`. */

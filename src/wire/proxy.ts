@@ -1,8 +1,9 @@
-import { TokenError } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import { member, quietly } from '../core/thrown.ts'
 import type { TokenResponse } from './token-response.ts'
-import { isFromIntermediary, failureAtIntermediary } from './intermediary.ts'
+import { isOfIntermediary, shownBy } from './intermediary.ts'
+import { read } from './meaning.ts'
+import { toError } from './to-error.ts'
 
 /** The proxy of a request. */
 export interface Proxy {
@@ -76,10 +77,9 @@ function environment(name: string): string {
  */
 export function checkNotFromProxy(response: TokenResponse): TokenResponse {
   const { status, proxy, address } = response
-  if (proxy === undefined || !isFromIntermediary(response)) return response
-  const failure = failureAtIntermediary('refresh')
-  throw new TokenError(failure.code, `${address} responded with ${status} and a web page ${proxy}: ${ASK}`, {
-    ...failure,
+  const shown = shownBy(response)
+  if (proxy === undefined || !isOfIntermediary(shown)) return response
+  throw toError(read('refresh', shown), `${address} responded with ${status} and a web page ${proxy}: ${ASK}`, {
     status,
   })
 }

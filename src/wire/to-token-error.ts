@@ -1,11 +1,12 @@
-import { copyForCaller, isTokenError, TokenError } from '../core/errors.ts'
+import { copyForCaller, isTokenError, type TokenError } from '../core/errors.ts'
 import { member, quietly } from '../core/thrown.ts'
 import type { Exchange } from '../core/token-source.ts'
 import { causesOf } from './causes.ts'
 import { parseRetryAfter } from './http-date.ts'
 import { failureOfNetwork } from './network-failure.ts'
-import { failureOfResponse, isOAuthError } from './oauth-errors.ts'
-import { failureAtIntermediary, isOfIntermediary, type Shown } from './intermediary.ts'
+import { isOfIntermediary, type Shown } from './intermediary.ts'
+import { isOAuthError, read } from './meaning.ts'
+import { toError } from './to-error.ts'
 
 /**
  * Converts an error of a custom source into a `TokenError`: an axios error, a `Response` of fetch, a network error of undici or Node, or any other value.
@@ -27,39 +28,33 @@ export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh', ne
 }
 
 function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): TokenError {
-  const { oauthError, isClientRejected, retryAfter, date, ...shown } = responseIn(thrown)
-  const { status } = shown
-  if (status !== undefined || oauthError !== undefined) {
-    const error = isClientRejected ? 'invalid_client' : oauthError
-    const isOther = isOfIntermediary(shown)
-    const failure = isOther
-      ? failureAtIntermediary(exchange)
-      : failureOfResponse(exchange, status ?? 400, error, needsLogin)
-    const origin = isOther ? 'from something in front of the service, such as a firewall' : undefined
-    const what = [status, oauthError, origin].filter((code) => code !== undefined).join(' ')
-    return new TokenError(failure.code, `The ${exchange} of the token source failed with ${what}`, {
-      ...failure,
-      status,
-      serviceCode: oauthError,
-      // There is no wall clock here: an HTTP-date is measured against the `Date` of the response only.
-      retryAfterMs: parseRetryAfter(retryAfter, date, NaN),
-      cause: thrown,
-    })
+  const { error, retryAfter, date, ...shown } = responseIn(thrown)
+  const { status, challenge } = shown
+  const failed = `The ${exchange} of the token source failed`
+  if (status !== undefined || error !== undefined) {
+    // Without an error, a 401 with a Basic challenge rejects the client (RFC 6749, section 5.2).
+    const isOfClient = status === 401 && /^basic\b/i.test(String(challenge))
+    const meaning = read(exchange, shown, error ?? (isOfClient ? 'invalid_client' : undefined), needsLogin)
+    const origin = isOfIntermediary(shown) ? FROM_INTERMEDIARY : undefined
+    const what = [status, error, origin].filter((part) => part !== undefined).join(' ')
+    // There is no wall clock here: an HTTP-date is measured against the `Date` of the response only.
+    const retryAfterMs = parseRetryAfter(retryAfter, date, NaN)
+    return toError(meaning, `${failed} with ${what}`, { status, serviceCode: error, retryAfterMs, cause: thrown })
   }
   if (isBug(thrown)) {
     const message = `The token source is broken: ${exchange} threw a ${String(member(thrown, 'name'))}; see cause.stack for the place`
-    return new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'unknown', cause: thrown })
+    return toError({ code: 'ERR_TOKEN_SOURCE', outcome: 'unknown' }, message, { cause: thrown })
   }
-  const { code, outcome, errorCode, advice } = failureOfNetwork(thrown)
-  const what = [`The ${exchange} of the token source failed`, errorCode && `(${errorCode})`].filter(Boolean).join(' ')
-  const message = [what, advice].filter((part) => part !== undefined).join(': ')
-  return new TokenError(code, message, { outcome, cause: thrown })
+  const { errorCode, advice, ...meaning } = failureOfNetwork(thrown)
+  const what = errorCode === undefined ? failed : `${failed} (${errorCode})`
+  return toError(meaning, advice === undefined ? what : `${what}: ${advice}`, { cause: thrown })
 }
 
+const FROM_INTERMEDIARY = 'from something in front of the service, such as a firewall'
+
 interface FailedResponse extends Shown {
-  readonly oauthError: string | undefined
-  /** A 401 with a Basic challenge and without an OAuth error, which means `invalid_client` (RFC 6749, section 5.2). */
-  readonly isClientRejected: boolean
+  /** An error of the RFCs. */
+  readonly error: string | undefined
   readonly retryAfter: unknown
   readonly date: unknown
 }
@@ -69,14 +64,10 @@ function responseIn(thrown: unknown): FailedResponse {
   const holders = causesOf(thrown).flatMap((link) => [member(link, 'response'), link])
   const response = holders.find((holder) => statusOf(holder) !== undefined)
   const headers = member(response, 'headers')
-  const status = statusOf(response)
-  const oauthError = holders.map(oauthErrorOf).find((code) => code !== undefined)
-  const challenge = headerOf(headers, 'www-authenticate')
   return {
-    status,
-    oauthError,
-    isClientRejected: status === 401 && oauthError === undefined && /^basic\b/i.test(String(challenge)),
-    challenge,
+    status: statusOf(response),
+    error: holders.map(oauthErrorOf).find((code) => code !== undefined),
+    challenge: headerOf(headers, 'www-authenticate'),
     type: headerOf(headers, 'content-type'),
     text: textOf(member(response, 'data') ?? member(response, 'body')),
     retryAfter: headerOf(headers, 'retry-after'),
@@ -110,15 +101,14 @@ function oauthErrorOf(holder: unknown): string | undefined {
 
 /** A header as text. Headers may be `Headers`, or objects with names in any case and values in lists. */
 function headerOf(headers: unknown, name: string): string | undefined {
-  try {
-    const get = member(headers, 'get')
-    const spelling = Object.keys(headers ?? {}).find((key) => key.toLowerCase() === name)
-    const value: unknown = typeof get === 'function' ? get.call(headers, name) : member(headers, spelling ?? name)
-    const [only] = Array.isArray(value) && value.length === 1 ? (value as unknown[]) : [value]
-    return typeof only === 'string' || typeof only === 'number' ? String(only) : undefined
-  } catch {
-    return undefined
-  }
+  const get = member(headers, 'get')
+  const value = quietly((): unknown =>
+    typeof get === 'function'
+      ? get.call(headers, name)
+      : Object.entries(headers ?? {}).find(([key]) => key.toLowerCase() === name)?.[1],
+  )
+  const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
+  return typeof only === 'string' || typeof only === 'number' ? String(only) : undefined
 }
 
 /** Messages of fetch for a failed connection in Node, browsers, Deno and Bun. In browsers the error has no cause. */

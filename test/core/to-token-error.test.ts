@@ -98,7 +98,7 @@ describe('given a response that a custom source throws (F154)', () => {
     [400, 'invalid_grant', 'ERR_REFRESH_REJECTED rejected refused'],
     [400, 'invalid_client', 'ERR_CREDENTIALS_REJECTED rejected kept'],
     [400, 'slow_down', 'ERR_THROTTLED deferred kept'],
-    [400, 'invalid_scope', 'ERR_TOKEN_REQUEST rejected '],
+    [400, 'invalid_scope', 'ERR_TOKEN_SERVICE_UNAVAILABLE unknown-5xx kept'],
   ])('when only a user can obtain, and it is %i %p, then the refresh ends in %s (F196)', (status, error, refresh) => {
     expect(said(toTokenError(axiosAnswer(status, { error }), 'refresh', true))).toBe(refresh)
   })

@@ -119,11 +119,13 @@ describe('given a user who has granted less than the requested scope (F346)', ()
     expect([told.suspicious, told.renewalFailed, tokens.status().counts.failures]).toEqual([[], [], 0])
   })
 
-  it('when the server rejects the refresh without scope too, then that rejection counts', async () => {
+  it('when the server rejects the refresh without scope too, then each is sent once, and one anomaly reports both (F427)', async () => {
     const refused = (): Answer => [400, { error: 'invalid_scope' }]
-    const { asked, sent, tokens } = await started([refused], options)
-    expect(await asked()).toMatch(/^ERR_TOKEN_REQUEST .*invalid_scope: check scope/)
-    expect(sent.map((body) => body.get('scope'))).toEqual(['mail calendar', null])
-    expect((tokens as LoginManager).status().login).toBe('present')
+    const { asked, sent, told } = await started([refused], options)
+    await asked()
+    expect(sent.slice(0, 2).map((body) => body.get('scope'))).toEqual(['mail calendar', null])
+    expect(told.anomaly.map(({ message }) => message)).toEqual([
+      expect.stringContaining('rejects a refresh without scope'),
+    ])
   })
 })

@@ -46,7 +46,7 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   [400, word('invalid_client'), credentials, `${credentials} kept`, `${credentials} kept`, 'clientAuthentication'],
   [400, word('unauthorized_client'), credentials, `${refresh} kept`, credentials, 'this grant to this client'],
   [400, word('unsupported_grant_type'), request, `${refresh} kept`, request, 'does not support this grant'],
-  [400, word('invalid_scope'), request, `${refresh} kept`, request, 'check scope'],
+  [400, word('invalid_scope'), request, `${refresh} kept`, `${unavailable} kept`, 'check scope'],
   [400, word('invalid_target'), request, `${refresh} kept`, request, 'check audience and resource'],
   [400, word('invalid_request'), request, `${request} kept`, request, 'check parameters'],
   // Error codes that servers use beside those of the RFC.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { AxiosHeaders } from 'axios'
-import { failureOfStatus } from '../../src/wire/failure.ts'
+import { read } from '../../src/wire/meaning.ts'
 import { proxyOf } from '../../src/wire/proxy.ts'
 import { generalAdvice } from '../../src/wire/error-response.ts'
 import { toTokenError } from '../../src/wire/to-token-error.ts'
@@ -16,12 +16,12 @@ describe('given a response of a token service', () => {
     [299, 'ERR_TOKEN_RESPONSE'],
     [300, 'ERR_TOKEN_REQUEST'],
   ])('when its status is %i, then it means %s', (status, code) => {
-    expect([failureOfStatus('obtain', status).code, failureOfStatus('refresh', status).code]).toEqual([code, code])
+    expect([read('obtain', { status }).code, read('refresh', { status }).code]).toEqual([code, code])
   })
 
   const adviceOn = (status: number, location?: string) =>
     generalAdvice(
-      failureOfStatus('obtain', status),
+      read('obtain', { status }),
       {
         status,
         url: URL_OF_TOKENS,
