@@ -41,6 +41,8 @@ export interface LoginView {
   readonly generations: LoginGenerations
   /** Whether a promised login has not settled yet. */
   readonly isPending: boolean
+  /** Whether callers wait for it, because no other login can serve them. @param held The last tokens. */
+  awaitsPending(held?: Pick<HeldToken, 'validToken' | 'stored' | 'isRejected'>): boolean
   /** Whether the manager knows if there is a login. */
   readonly isKnown: boolean
   readonly isPresent: boolean

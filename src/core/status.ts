@@ -15,8 +15,8 @@ export interface Activity {
   /** The pause that the service asked for, or the cool-down after a failed renewal. */
   readonly backoff: Backoff | undefined
   readonly isClosed: boolean
-  readonly current?: { readonly validToken: string | undefined } | undefined
-  readonly login?: { readonly isPending: boolean } | undefined
+  readonly current?: HeldToken | undefined
+  readonly login?: { awaitsPending(held?: HeldToken): boolean } | undefined
 }
 
 /** Why a caller may not start or join a renewal. */
@@ -65,7 +65,7 @@ export function admission(
   breaksBackoff = false,
 ): Admission {
   if (isClosed) return 'closed'
-  if (login?.isPending === true && current?.validToken === undefined) return 'await-login'
+  if (login?.awaitsPending(current)) return 'await-login'
   const canJoin = renewal !== undefined
   const endsAt = backoff?.asksAt ?? backoff?.until ?? now
   // All callers join a renewal that runs despite the backoff.

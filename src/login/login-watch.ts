@@ -106,6 +106,12 @@ export class LoginWatch implements LoginView {
     return this.pendingLogins.isPending
   }
 
+  /** A pending login takes nothing from the login before it: that one is used, and renewed, until it ends (F426). */
+  awaitsPending(held?: Pick<HeldToken, 'validToken' | 'stored' | 'isRejected'>): boolean {
+    const continues = held?.validToken !== undefined || (this.isPresent && this.#reasonOfEnd(held) === undefined)
+    return this.isPending && !continues
+  }
+
   /** The last login number that the manager read in the record. */
   get last(): number | undefined {
     return this.#number

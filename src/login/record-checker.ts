@@ -36,7 +36,7 @@ export class RecordChecker implements LoginChecker {
     const account = this.#account
     const { acts, login } = account
     // While a login is pending, the record is irrelevant unless the manager still uses the login before it.
-    this.#isCheckPending = !this.#host.isIdle() || (login.isPending && account.current?.validToken === undefined)
+    this.#isCheckPending = !this.#host.isIdle() || login.awaitsPending(account.current)
     if (this.#isCheckPending) return
     const isLast = acts.noted()
     await acts.after(() => Promise.resolve())

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { memoryStore, TokenError, type TokenGrant } from '../../src/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
-import { held, manage, outcome, ScriptedSource } from '../support/managed.ts'
+import { failing, held, manage, outcome, ScriptedSource } from '../support/managed.ts'
 import { underWay } from '../support/people.ts'
 import { settle } from '../support/watched-clock.ts'
 import { person } from '../../src/login/index.ts'
@@ -217,7 +217,7 @@ describe('given a pending login', () => {
     login.come(BOB)
     await adopted
     expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'logged-out' })
-    expect(source.calls).toEqual([])
+    expect(source.kinds).toBe('refresh')
     late.open()
   })
 
@@ -295,5 +295,58 @@ describe('given a pending login', () => {
     expect(await outcome(tokens.adopt(Promise.reject(reason)))).toBe(reason)
     await tokens.adopt(Promise.resolve(undefined))
     expect(await tokens.getAccessToken()).toBe('alice')
+  })
+})
+
+describe('given a login that is pending for longer than the access token of the login before it', () => {
+  const startRenewable = async (store?: ReturnType<typeof memoryStore>) => {
+    const world = start({ ...(store && { store }), renewal: { keepWarm: 'never' } })
+    await world.tokens.adopt(ALICE)
+    const login = underWay()
+    const adopted = outcome(world.tokens.adopt(login.promise))
+    await world.clock.advance(61_000)
+    return { ...world, login, adopted }
+  }
+
+  it.each([
+    ['no store', undefined],
+    ['a store', memoryStore()],
+  ])(
+    'when a caller needs a token, with %s, then that login is renewed as if no login were pending (F426)',
+    async (_, store) => {
+      const { tokens, source, login, adopted } = await startRenewable(store)
+      expect(await outcome(tokens.getAccessToken())).toBe('access-1')
+      expect(source.kinds).toBe('refresh')
+      expect(tokens.status().login).toBe('pending')
+      login.come(BOB)
+      await adopted
+      expect(await tokens.getAccessToken()).toBe('bob')
+    },
+  )
+
+  it('when the service rejects its refresh token, then callers wait for the pending login (F426)', async () => {
+    const { clock, tokens, source, login, adopted } = await startRenewable()
+    source.script.push(failing(400))
+    const waiting = outcome(tokens.getAccessToken())
+    await clock.advance(1_000)
+    expect(source.kinds).toBe('refresh')
+    login.come(BOB)
+    await adopted
+    expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(await tokens.getAccessToken()).toBe('bob')
+  })
+
+  it('when that login has no refresh token, then callers wait for the pending login (F426)', async () => {
+    const { clock, tokens } = start()
+    const { refreshToken: _, ...short } = ALICE
+    await tokens.adopt(short)
+    const login = underWay()
+    const adopted = outcome(tokens.adopt(login.promise))
+    await clock.advance(61_000)
+    const waiting = outcome(tokens.getAccessToken())
+    await clock.advance(1_000)
+    login.come(ALICE)
+    await adopted
+    expect(await waiting).toBe('alice')
   })
 })
