@@ -71,8 +71,8 @@ export default tseslint.config(
   ),
   room(
     'oauth2',
-    '^(?!\\./|\\.\\./(core|wire)/|\\.\\./(login/person|dpop/key-fit)\\.ts$)',
-    'oauth2 imports core, wire, the login of a person and the keys that fit: it loads in any runtime.',
+    '^(?!\\./|\\.\\./(core|wire|resources)/|\\.\\./(login/person|dpop/key-fit)\\.ts$)',
+    'oauth2 imports core, wire, resources, the login of a person and the keys that fit: it loads in any runtime.',
   ),
   room(
     'login',
@@ -80,6 +80,11 @@ export default tseslint.config(
     'login imports core, and how record meets other owners: core knows it only as a type.',
   ),
   room('log', '^(?!\\./|\\.\\./core/)', 'log imports core: core emits events and writes no lines.'),
+  room(
+    'resources',
+    '^(?!\\./|\\.\\./core/|\\.\\./record/record-shape\\.ts$)',
+    'resources imports core, and of the record its types: a page without a store loads no record.',
+  ),
   room('client', '^(?!\\./|\\.\\./core/)', 'client imports core and no client library: it serves them all.'),
   room(
     'dpop',

@@ -2,7 +2,7 @@ import axios, { type AxiosInstance, type AxiosResponse } from 'axios'
 import { bearerSettings } from '../client/bearer-options.ts'
 import { checkManager } from '../client/token-access.ts'
 import { checkAxios } from '../core/runtime.ts'
-import type { TokenManager } from '../core/token-manager.ts'
+import type { ResourceTokens } from '../core/token-manager.ts'
 import type { AttachOptions } from './attach-options.ts'
 import { type Attachment, attachmentsOf, type Instance } from './attachments.ts'
 import { synchronous } from './synchronous-refuses.ts'
@@ -33,7 +33,7 @@ declare module 'axios' {
  */
 export function attachBearer(
   instance: Pick<AxiosInstance, 'defaults' | 'interceptors'>,
-  tokens: TokenManager,
+  tokens: ResourceTokens,
   options: AttachOptions = {},
 ): Attachment {
   checkArguments(instance, tokens)
@@ -43,7 +43,7 @@ export function attachBearer(
 
 const NO_INSTANCE = 'instance must be an axios instance: if a test mocks axios, mock axios-evergreen, too'
 
-function checkArguments(instance: Partial<Instance> | undefined, tokens: TokenManager): void {
+function checkArguments(instance: Partial<Instance> | undefined, tokens: ResourceTokens): void {
   checkAxios(axios)
   const { request } = instance?.interceptors ?? ({} as Partial<Instance['interceptors']>)
   if (!instance?.defaults || typeof request?.use !== 'function') throw new TypeError(NO_INSTANCE)

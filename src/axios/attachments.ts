@@ -4,7 +4,7 @@ import type { BearerSettings } from '../client/bearer-options.ts'
 import { originBindingOf, mayFollowRedirects } from '../client/origin-binding.ts'
 import { grantedOrigins } from '../client/origins.ts'
 import { accessTo } from '../client/token-access.ts'
-import type { TokenManager } from '../core/token-manager.ts'
+import type { ResourceTokens } from '../core/token-manager.ts'
 import { AdapterBeneath, type WithAdapter } from './adapter-beneath.ts'
 import type { Binding } from './bearer-adapter.ts'
 import { AttachmentState, type InstanceParts } from './attachment-state.ts'
@@ -40,7 +40,7 @@ type Config = InternalAxiosRequestConfig & { [STATE]?: () => AttachmentState }
 /** The attachments of one instance: which origin receives which manager's token. */
 class Attachments {
   readonly #instance: Instance
-  readonly #attached = new Map<TokenManager, Attachment>()
+  readonly #attached = new Map<ResourceTokens, Attachment>()
   readonly #shared: InstanceParts
   #bindings: ReadonlyMap<string, Binding> = new Map()
   /** The state of the last request. */
@@ -58,7 +58,7 @@ class Attachments {
     this.#shared = { instance, scope: new OriginScope(), unauthenticated: new UnauthenticatedRequests() }
   }
 
-  attach(tokens: TokenManager, settings: AttachSettings): Attachment {
+  attach(tokens: ResourceTokens, settings: AttachSettings): Attachment {
     const attached = this.#attached.get(tokens)
     if (attached) {
       this.#install()
@@ -123,7 +123,7 @@ class Attachments {
     return handlers?.some((one) => one?.fulfilled === this.#interceptor) ?? false
   }
 
-  #detach(tokens: TokenManager, binding: Binding): void {
+  #detach(tokens: ResourceTokens, binding: Binding): void {
     this.#attached.delete(tokens)
     this.#grant(new Map([...this.#bindings].filter(([, one]) => one !== binding)))
     if (this.#attached.size > 0) return

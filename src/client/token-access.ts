@@ -4,7 +4,7 @@ import { NO_TOKEN_IN_TIME, TokenError } from '../core/errors.ts'
 import { internalsOf, type ManagerInternals } from '../core/manager-internals.ts'
 import { checkFunction, checkObject, kindOf } from '../core/option-checks.ts'
 import { warnOnce } from '../core/runtime.ts'
-import type { TokenManager } from '../core/token-manager.ts'
+import type { ResourceTokens } from '../core/token-manager.ts'
 import type { WaitOptions } from '../core/waiting-room.ts'
 
 /** What an attachment needs of a manager. */
@@ -18,7 +18,7 @@ export interface TokenAccess extends ManagerInternals {
 export type WaitLimits = WaitOptions & { maxWaitMs: number }
 
 /** @throws {TypeError} when `tokens` is no token manager. */
-export function checkManager(tokens: TokenManager): void {
+export function checkManager(tokens: ResourceTokens): void {
   checkObject('tokens', tokens)
   if (typeof Reflect.get(tokens, 'obtain') === 'function')
     throw new TypeError('tokens must be a token manager, got a token source: pass createTokenManager({ source })')
@@ -26,7 +26,7 @@ export function checkManager(tokens: TokenManager): void {
     checkFunction(`tokens.${method}`, Reflect.get(tokens, method))
 }
 
-export function accessTo(tokens: TokenManager): TokenAccess {
+export function accessTo(tokens: ResourceTokens): TokenAccess {
   const known = internalsOf(tokens)
   if (!known) return accessToCustom(tokens)
   return {
@@ -44,7 +44,7 @@ export function accessTo(tokens: TokenManager): TokenAccess {
 const MAX_WAIT_MS = 30_000
 
 /** A custom manager may ignore signals and limits, and may return anything as a token. */
-function accessToCustom(tokens: TokenManager): TokenAccess {
+function accessToCustom(tokens: ResourceTokens): TokenAccess {
   const clock = systemClock
   const limited = (name: Asked, { signal, maxWaitMs: ms }: WaitLimits, ask: () => unknown, holdsProcess = true) => {
     const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', NO_TOKEN_IN_TIME)
@@ -78,7 +78,7 @@ function accessToCustom(tokens: TokenManager): TokenAccess {
 type Asked = 'getAccessToken' | 'replaceAccessToken'
 
 /** @throws {TypeError} unless it is visible ASCII. axios would stringify other values, and strip other characters. */
-function checkedToken(method: keyof TokenManager, token: unknown): string {
+function checkedToken(method: keyof ResourceTokens, token: unknown): string {
   if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token
   const got = token === '' ? 'an empty text' : typeof token === 'string' ? 'another text' : kindOf(token)
   throw new TypeError(`${method} of the token manager must give a token of visible ASCII characters, got ${got}`)

@@ -11,7 +11,8 @@ const REJECTIONS_AFTER_SUCCESS = 3
 
 /** The current tokens of a manager. They age by its token clock, from the moment it received them. */
 export class HeldToken {
-  readonly stored: StoredTokens
+  /** An exchange for a resource of the login replaces its refresh token. */
+  stored: StoredTokens
   /** Whether a caller has requested the token since it arrived. */
   used = false
   /** Whether the API has rejected the token. */

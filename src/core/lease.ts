@@ -16,7 +16,14 @@ export interface LeaseTerms extends Pick<KnownLogin, 'login'> {
   /** The digest of the owner's credentials. Undefined: unknown. */
   readonly credentialsDigest?: string | undefined
   readonly others?: Others
+  readonly view?: View | undefined
 }
+
+/**
+ * Lets a step of a shared record see the tokens of one resource (`forResource`). A record that does not know it shows those of the login. A step is of
+ * `src/record`, which core does not know.
+ */
+export type View = <Step>(step: Step) => Step
 
 /** The terms on which an owner acquires the lease for a logout. */
 export interface EndTerms extends Ending {
@@ -52,6 +59,7 @@ export type LeaseResult =
 /** The right to make one exchange. Pass the same object back to the record: a store may compare identities, so a copy would be a different lease. */
 export interface Lease {
   readonly kind: 'granted'
+  readonly view?: View | undefined
   readonly fence: number
   /** The version of the record when it granted the lease, with or without tokens. */
   readonly version: number

@@ -1,6 +1,11 @@
+import type { Account, ReadThrown } from './account.ts'
 import type { Clock } from './clock.ts'
 import type { Events, Watcher } from './events.ts'
-import type { AdoptedGrant } from './token-source.ts'
+import type { LoginCode } from './login-port.ts'
+import type { Machine } from './machine.ts'
+import type { TokenManagerOptions } from './manager-options.ts'
+import type { LoginManager } from './token-manager.ts'
+import type { AdoptedGrant, ResourceOptions } from './token-source.ts'
 import type { WaitOptions } from './waiting-room.ts'
 
 /**
@@ -41,8 +46,22 @@ export interface ManagerInternals {
   readonly followLogin?: () => () => void
   /** Checks once. Resolves when the manager has processed the result. Never rejects. */
   readonly checkLogin?: () => Promise<void>
+  /** What the managers of its resources share (`forResource`). */
+  readonly parts?: () => ManagerParts
+  /** What the tokens are for, if it is not the login's own API. */
+  readonly resource?: ResourceOptions
   /** Calls `watcher` until the returned function is called. @throws {TypeError} if there is another watcher already. */
   readonly watch?: (watcher: Watcher) => () => void
+}
+
+export interface ManagerParts {
+  readonly account: Account
+  readonly machine: Machine
+  readonly Manager: new (
+    options: TokenManagerOptions,
+    readThrown: ReadThrown,
+    plain: LoginCode<Account>,
+  ) => LoginManager
 }
 
 /** All copies of the package in one process share this symbol. */

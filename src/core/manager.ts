@@ -312,6 +312,7 @@ export class Manager implements LoginManager {
       renewInBackground: (token) => this.#renewInBackground(token),
       challenged: member(source, CHALLENGED) as ManagerInternals['challenged'],
       succeeded: (token) => void (this.#isCurrent(token) && this.#account.current?.succeeded()),
+      parts: () => ({ account: this.#account, machine: this.#machine, Manager }),
       discard: async (grant) => this.#machine.logins.discard?.(grant),
       watch(watcher) {
         if (events.watcher)

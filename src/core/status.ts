@@ -1,6 +1,7 @@
 import { errorWith, type LoginReason, TokenError, type TokenErrorCode } from './errors.ts'
 import type { HeldToken } from './held-token.ts'
 import type { OwnCoolDown } from './situation.ts'
+import type { ResourceOptions } from './token-source.ts'
 
 /** The state of a renewal in flight. */
 export interface Running {
@@ -95,6 +96,8 @@ export interface TokenStatus {
   nextAttemptAt?: number
   /** The code of the last failure. Absent after the next new token. */
   lastError?: TokenErrorCode
+  /** What the tokens are for, if they are those of a resource (`forResource`). */
+  resource?: ResourceOptions
   /** Calls of the token source (`obtains`, `refreshes`), how many of them failed, and tokens from elsewhere (`adoptions`). */
   counts: { obtains: number; refreshes: number; adoptions: number; failures: number; suspicions: number }
 }

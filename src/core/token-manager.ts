@@ -109,3 +109,8 @@ export interface LoginManager extends TokenManager {
   // eslint-disable-next-line @typescript-eslint/unified-signatures -- a union of both would leave the parameters of a listener without types
   onAny(listener: <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => void): () => void
 }
+
+/**
+ * The tokens of one API (`forResource`): a token manager without acts, which are those of the manager of its login. Attachments take it like a token manager.
+ */
+export type ResourceTokens = Omit<TokenManager, 'adopt' | 'reset' | 'logout'>

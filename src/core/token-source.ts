@@ -42,6 +42,8 @@ export interface TokenSource {
    * Managers with different bindings do not share a store record, because they could not use each other's tokens.
    */
   readonly boundTo?: Promise<string> | undefined
+  /** Whether `obtain` and `refresh` request the token that `context.resource` names, for `forResource`. Default false. */
+  readonly resources?: boolean | undefined
   /**
    * Revokes these tokens at the service (RFC 7009). `logout()` of the manager calls it, up to three times while the service fails. If the service has
    * no revocation endpoint for these tokens, rejects with a `TokenError` whose details have `revocation: 'no-endpoint'`.
@@ -77,6 +79,18 @@ export interface ExchangeContext {
   readonly report?: (kind: AnomalyKind, message: string) => void
   /** In `refresh` and `revoke`: the `context` of these tokens (`TokenGrant`). */
   readonly context?: string
+  /** What the access token is for (`forResource`). Absent: the login's own. Only for a source with `resources: true`. */
+  readonly resource?: ResourceOptions
+}
+
+/** What an access token is for. At least one member. */
+export interface ResourceOptions {
+  /** An absolute URI without a fragment (RFC 8707), or a list of them. */
+  resource?: string | readonly string[] | undefined
+  /** For servers that expect `audience`. */
+  audience?: string | undefined
+  /** Sent with the exchange. Default: none, so the server chooses the scope for this resource. */
+  scope?: string | undefined
 }
 
 /** The key of `InternalContext` on an exchange context. All copies of the package share it. */
@@ -100,6 +114,8 @@ export interface InternalContext {
   readonly hasCredentials?: (text: string) => void
   /** Reports the origin and path of the token request, for messages. */
   readonly sendsTo?: (address: string) => void
+  /** The source of this package that requests the token of a resource (`forResource`), by the settings of the source that does not. */
+  readonly sourceFor?: (settings: never) => never
 }
 
 /** A context made by this package. A source must also accept a context without the symbol, which a test or a wrapping source may have made. */

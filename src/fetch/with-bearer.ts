@@ -7,7 +7,7 @@ import { promised } from '../client/promised.ts'
 import { accessTo, checkManager } from '../client/token-access.ts'
 import { checkedFlag, checkFunction } from '../core/option-checks.ts'
 import { foreignSocket } from '../core/foreign-socket.ts'
-import type { TokenManager } from '../core/token-manager.ts'
+import type { ResourceTokens } from '../core/token-manager.ts'
 import { type Given, headerIn, type Input, inputOf, takesHeaders, urlOf, withLastingHeaders } from './call.ts'
 import { snapshotCall, removeHeader } from './call-snapshot.ts'
 import { FetchRequest } from './sending.ts'
@@ -34,7 +34,7 @@ type Target = Pick<URL, 'origin'> & { readonly url: string }
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every fetch has its own types of input and init
 export function withBearer<Fetch extends (input: any, init?: any) => Promise<Response>>(
   fetch: Fetch,
-  tokens: TokenManager,
+  tokens: ResourceTokens,
   options: BearerOptions = {},
 ): Fetch {
   checkFunction('fetch', fetch)

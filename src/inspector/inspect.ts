@@ -1,6 +1,6 @@
 import type { AxiosInstance } from 'axios'
 import { checkFunction, checkObject, ifGiven, readOptions } from '../core/option-checks.ts'
-import type { TokenManager } from '../core/token-manager.ts'
+import type { ResourceTokens } from '../core/token-manager.ts'
 import { AXIS_MS, EMPTY, type Kind, kindOfEvent, withDot, without } from './dots.ts'
 import { maker } from './elements.ts'
 import { headOf, type Life, lifeOf, lineOf } from './head.ts'
@@ -34,7 +34,7 @@ type InspectOptions = NonNullable<Parameters<typeof inspect>[2]>
  * @throws {TypeError} naming the argument.
  */
 export function inspect(
-  tokens: TokenManager,
+  tokens: ResourceTokens,
   parent: { append(...nodes: never[]): void },
   options: { api?: Pick<AxiosInstance, 'interceptors'> | undefined } = {},
 ): () => void {

@@ -14,7 +14,7 @@ export function onClaimsChallenge(source: TokenSource, listener: (claims: Member
 }
 
 /** @param challenge `WWW-Authenticate`. @returns The claims; undefined if it requires none. */
-function claimsIn(challenge: unknown): Members | undefined {
+export function claimsIn(challenge: unknown): Members | undefined {
   const text = typeof challenge === 'string' ? challenge : ''
   const [, encoded] = /^(?=.*\berror="?insufficient_claims\b).*\bclaims="([\w+/=-]+)"/i.exec(text) ?? []
   return encoded === undefined ? undefined : encodedDocument(encoded)

@@ -4,5 +4,8 @@
  * @module axios-evergreen/oauth2
  */
 export { fromTokenResponse } from './from-token-response.ts'
+export { forResource } from './for-resource.ts'
+export type { ResourceTokens } from '../core/token-manager.ts'
+export type { ResourceOptions } from '../core/token-source.ts'
 export { oauth2 } from './oauth2.ts'
 export type { ErrorMeaning, OAuth2Options } from './oauth2-options.ts'

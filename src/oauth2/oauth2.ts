@@ -2,6 +2,7 @@ import { TokenError } from '../core/errors.ts'
 import {
   type Exchange,
   type ExchangeContext,
+  internalOf,
   type LoginSource,
   type TokenGrant,
   type TokenSource,
@@ -50,11 +51,12 @@ export function oauth2(options: OAuth2Options): TokenSource {
   return new OAuth2(oauth2Settings(options))
 }
 
-class OAuth2 implements TokenSource {
+export class OAuth2 implements TokenSource {
   readonly refreshTokens: 'single-use' | 'reusable'
   readonly reuseGraceMs: number
   declare readonly login?: LoginLayer
   readonly isUnnamed: boolean
+  readonly resources = true
   declare readonly boundTo?: Promise<string>
   declare readonly revoke?: NonNullable<TokenSource['revoke']>
   readonly #settings: OAuth2Settings
@@ -115,7 +117,11 @@ class OAuth2 implements TokenSource {
     this.#claims = undefined
   }
 
-  async #exchange(exchange: Exchange, members: Record<string, string>, context: ExchangeContext): Promise<TokenGrant> {
+  #exchange(...given: Exchanging): Promise<TokenGrant> {
+    return (internalOf(given[2]).sourceFor?.(this.#settings as never) ?? this).#send(...given)
+  }
+
+  async #send(...[exchange, members, context]: Exchanging): Promise<TokenGrant> {
     const endpoints = await this.#server.endpoints(context)
     const presented = members.refresh_token
     const send = async () => {
@@ -148,7 +154,7 @@ class OAuth2 implements TokenSource {
   #bodyOf(members: Record<string, string>): URLSearchParams {
     const { scope, parameters } = this.#settings
     const body = new URLSearchParams(members)
-    for (const [name, value] of parameters) if (!body.has(name)) body.set(name, value)
+    for (const [name, value] of parameters) if (!Object.hasOwn(members, name)) body.append(name, value)
     const isOmitted = this.#omitsScope && members.refresh_token !== undefined
     if (scope.length > 0 && !isOmitted && !body.has('scope')) body.set('scope', scope.join(' '))
     if (this.#claims) addClaims(body, this.#claims)
@@ -210,6 +216,8 @@ function hasNewRefreshToken({ status, text }: TokenResponse, presented: string):
   const next = memberOf(document, 'refresh_token')
   return typeof next === 'string' && next !== '' && next !== presented
 }
+
+type Exchanging = [exchange: Exchange, members: Record<string, string>, context: ExchangeContext]
 
 type Tokens = Parameters<NonNullable<TokenSource['revoke']>>[0]
 

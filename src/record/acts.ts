@@ -47,6 +47,7 @@ function cleared(stored: RecordState | undefined, seenVersion: number, { now, ep
     coolDown: undefined,
     began: undefined,
     spent: undefined,
+    resources: undefined,
     past: stored && pastAfter(stored),
     ended: (loginId === undefined ? ended : [loginId, ...ended]).slice(0, MOST_ENDED),
     epoch,

@@ -28,6 +28,8 @@ export interface RecordState {
   readonly began?: string | undefined
   readonly spent?: readonly string[] | undefined
   readonly past?: readonly string[] | undefined
+  /** The access tokens of the resources of this login (`src/resources/slot-view.ts`). */
+  readonly resources?: unknown
   /** The approximate number of owners that have adopted tokens since the last renewals. Absent: few. */
   readonly owners?: number | undefined
   /** The epoch of the register when the record was written. */

@@ -158,7 +158,7 @@ const isTokenSet = shape<StoredTokenSet>({
   unclear: optional(shape<Unclear>({ at: number, says: text, times: number })),
 })
 
-const isRecordState = shape<RecordState>({
+const isRecordState = shape<Omit<RecordState, 'resources'>>({
   version: counter,
   fence: counter,
   clearedFence: counter,

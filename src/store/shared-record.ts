@@ -49,7 +49,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
       this.#countsItself = change.result.kind === 'newer' && countsItself(state, reading)
       return change
     }
-    const result = await this.#acquired(step, { patience })
+    const result = await this.#acquired(terms?.view?.(step) ?? step, { patience })
     if (this.#countsItself) this.#count()
     return result
   }
@@ -98,7 +98,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     const fingerprinted = await withFingerprint(tokens)
     const step: Step<StoredTokens | undefined> = (state, reading) =>
       accept(state, granted, aged(fingerprinted, sinceMs()), reading)
-    const stored = await this.#stored.change(step, { from: this.#stored.known })
+    const stored = await this.#stored.change(granted.view?.(step) ?? step, { from: this.#stored.known })
     // After a `clear` the record may have no tokens. Then only this owner has them.
     return aged(stored ?? { ...tokens, version: granted.version }, sinceMs())
   }
@@ -106,7 +106,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   async release(...[granted, report]: Parameters<TokenRecord['release']>): Promise<ReleaseResult> {
     const sinceMs = this.stopwatch()
     const step: Step<ReleaseResult> = (state, reading) => release(state, granted, report, reading)
-    const { newer, ...result } = await this.#stored.change(step, { from: this.#stored.known })
+    const { newer, ...result } = await this.#stored.change(granted.view?.(step) ?? step, { from: this.#stored.known })
     return newer ? { ...result, newer: aged(newer, sinceMs()) } : result
   }
 

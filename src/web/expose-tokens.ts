@@ -2,7 +2,7 @@ import type { LoginEvents } from '../core/events.ts'
 import { randomHex } from '../core/digest.ts'
 import { internalsOf, type ManagerInternals } from '../core/manager-internals.ts'
 import { checkObject } from '../core/option-checks.ts'
-import type { LoginManager, TokenManager } from '../core/token-manager.ts'
+import type { LoginManager, ResourceTokens } from '../core/token-manager.ts'
 import type { AdoptedGrant } from '../core/token-source.ts'
 import { member } from '../core/thrown.ts'
 import type { WaitOptions } from '../core/waiting-room.ts'
@@ -40,7 +40,7 @@ const FORGOTTEN_AFTER_MS = 600_000
  * @returns A function that stops this. The manager stays open.
  * @throws {TypeError} naming the argument.
  */
-export function exposeTokens(tokens: TokenManager, scope: object = globalThis): () => void {
+export function exposeTokens(tokens: ResourceTokens, scope: object = globalThis): () => void {
   checkObject('tokens', tokens)
   const internals = internalsOf(tokens)
   if (!internals) throw new TypeError('tokens must be a token manager: pass what createTokenManager() returned')
@@ -92,7 +92,7 @@ class Server {
   readonly #rules: Readonly<Record<string, Rule>>
   #sent = 0
 
-  constructor(given: TokenManager, internals: ManagerInternals) {
+  constructor(given: ResourceTokens, internals: ManagerInternals) {
     const tokens = given as LoginManager
     this.#tokens = tokens
     this.#internals = internals

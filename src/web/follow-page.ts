@@ -1,6 +1,6 @@
 import { internalsOf } from '../core/manager-internals.ts'
 import { checkFunction, checkObject } from '../core/option-checks.ts'
-import type { TokenManager } from '../core/token-manager.ts'
+import type { ResourceTokens } from '../core/token-manager.ts'
 
 interface Target {
   addEventListener?(type: string, listener: (event: { readonly persisted?: boolean }) => void): void
@@ -25,7 +25,7 @@ interface Page extends Target {
  * @returns A function that stops this.
  * @throws {TypeError} naming the argument.
  */
-export function followPage(tokens: TokenManager): () => void {
+export function followPage(tokens: ResourceTokens): () => void {
   checkObject('tokens', tokens)
   for (const method of ['status', 'renew', 'getAccessToken'])
     checkFunction(`tokens.${method}`, Reflect.get(tokens, method))
@@ -63,7 +63,7 @@ export function followPage(tokens: TokenManager): () => void {
   }
 }
 
-function comeBack(tokens: TokenManager): void {
+function comeBack(tokens: ResourceTokens): void {
   const { phase, renewing, nextAttemptAt, lastError } = tokens.status()
   if (renewing) return
   const needsToken = phase === 'due' || phase === 'expired'

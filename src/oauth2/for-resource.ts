@@ -1,0 +1,29 @@
+import type { ResourceOptions } from '../core/token-source.ts'
+import type { ResourceTokens } from '../core/token-manager.ts'
+import { openResource } from '../resources/open-resource.ts'
+import { ResourceRequests } from './resource-requests.ts'
+
+/**
+ * Keeps an access token for one API, beside the login's own: for APIs that each require a token of their own (`resource` of RFC 8707, `audience`, or only another
+ * `scope`). All tokens of a login share its refresh token and its lease, so a single-use refresh token is presented once, whichever API needs a token. What
+ * ends the login ends all of them. With client credentials, each resource has a token and a record of its own.
+ *
+ * The result has no `adopt`, `logout` and `reset`: call those of the manager of the login. `status()` and events have the member `resource`. `close()` closes
+ * this resource alone. Two calls with the same resource, audience and scope return the same object.
+ *
+ * @example
+ * ```ts
+ * import axios from 'axios'
+ * import { attachBearer, createTokenManager } from 'axios-evergreen'
+ * import { forResource, oauth2 } from 'axios-evergreen/oauth2'
+ *
+ * const login = createTokenManager({ source: oauth2({ issuer: 'https://id.example.com', clientId: 'shop', grant: 'login' }) })
+ * const orders = axios.create({ baseURL: 'https://orders.example.com' })
+ * attachBearer(orders, forResource(login, { resource: 'https://orders.example.com', scope: 'orders:read' }))
+ * ```
+ * @param tokens What `createTokenManager` returned; in a page also what `connectTokens` resolved with, if the worker calls `forResource`, too.
+ * @throws {TypeError} The options name no API, or are no URI; the source of `tokens` does not take resources; `tokens` is itself one of a resource.
+ */
+export function forResource(tokens: ResourceTokens, options: ResourceOptions): ResourceTokens {
+  return openResource(tokens, options, (resource) => new ResourceRequests(resource))
+}

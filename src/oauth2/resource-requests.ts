@@ -1,0 +1,43 @@
+import { CHALLENGED, type TokenSource } from '../core/token-source.ts'
+import { member } from '../core/thrown.ts'
+import type { SourceRequests } from '../resources/resource-source.ts'
+import type { Resource } from '../resources/resource-options.ts'
+import { OAuth2 } from './oauth2.ts'
+import type { OAuth2Settings } from './oauth2-settings.ts'
+
+/** What `oauth2` requests for one resource (RFC 8707, section 2.2). */
+export class ResourceRequests implements SourceRequests {
+  readonly #resource: Resource
+  /** The settings of the last exchange, and of the source that makes it: `mcpLogin` has settings for each login. */
+  #last: { readonly settings: OAuth2Settings; readonly own: OAuth2Settings; readonly source: TokenSource } | undefined
+
+  constructor(resource: Resource) {
+    this.#resource = resource
+  }
+
+  /** @returns Undefined: these are its own settings. */
+  sourceFor(settings: OAuth2Settings): TokenSource | undefined {
+    if (settings === this.#last?.own) return undefined
+    if (settings !== this.#last?.settings) {
+      const own = { ...settings, ...parametersOf(this.#resource, settings) }
+      this.#last = { settings, own, source: new OAuth2(own) }
+    }
+    return this.#last.source
+  }
+
+  challenged(challenge: unknown): void {
+    const { source } = this.#last ?? {}
+    const pass = member(source, CHALLENGED)
+    if (typeof pass === 'function') Reflect.apply(pass, source, [challenge])
+  }
+}
+
+/** The resource takes the place of the `scope` of the source, and of `resource` and `audience` among its parameters. */
+function parametersOf({ options, scope }: Resource, { parameters }: OAuth2Settings) {
+  const { resource, audience } = options
+  const isNamed = resource !== undefined || audience !== undefined
+  const kept = parameters.filter(([name]) => !isNamed || (name !== 'resource' && name !== 'audience'))
+  const named = [resource ?? []].flat().map((one): [string, string] => ['resource', one])
+  if (audience !== undefined) named.push(['audience', audience])
+  return { scope, parameters: [...kept, ...named] }
+}

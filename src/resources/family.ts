@@ -1,0 +1,164 @@
+import type { Account } from '../core/account.ts'
+import { digestOf } from '../core/digest.ts'
+import type { CoolDown, LeaseResult } from '../core/lease.ts'
+import type { LoginHost } from '../core/login-port.ts'
+import type { Machine } from '../core/machine.ts'
+import type { NewTokens, StoredTokens } from '../core/stored-tokens.ts'
+import type { TokenRecord } from '../core/token-store.ts'
+import type { ResourceManager } from './resource-manager.ts'
+
+/** One resource of a login. */
+interface Member {
+  readonly tokens: ResourceManager
+  /** Undefined: it has a record and a lease of its own. */
+  readonly joined: { readonly account: Account; readonly host: LoginHost } | undefined
+}
+
+type Access = Pick<NewTokens, 'accessToken' | 'accessLifetimeMs' | 'accessRemainingMs'>
+
+/** Access tokens of resources that managers of one `memoryStore` share. */
+interface KeptAccess {
+  readonly access: Access
+  readonly at: number
+  readonly login: number | undefined
+  readonly loginId: string | undefined
+}
+const keptIn = new WeakMap<TokenRecord, Map<string, KeptAccess>>()
+
+/** Calls `then` whenever the method has run. So the heart of a manager carries nothing of resources. */
+function follow<Name extends string>(
+  target: Readonly<Record<Name, () => unknown>>,
+  name: Name,
+  then: () => void,
+): void {
+  const method = target[name]
+  const followed = () => {
+    const result = method.call(target)
+    then()
+    return result
+  }
+  Object.defineProperty(target, name, { value: followed, configurable: true, writable: true })
+}
+
+/** The resources of one manager: what its login does, they follow, and what one of them brings, the others need. */
+export class Family {
+  readonly account: Account
+  readonly machine: Machine
+  readonly members = new Map<string, Member>()
+  readonly #digests = new Map<string, Promise<string>>()
+  /** By digest. */
+  readonly #keys = new Map<string, string>()
+  /** Without a store, the cool-down that holds for all managers of the login. Until: by the token clock. */
+  #rest: { readonly coolDown: CoolDown; readonly until: number } | undefined
+  /** The login generation of the last end. */
+  #generation: number
+
+  constructor(account: Account, machine: Machine) {
+    this.account = account
+    this.machine = machine
+    this.#generation = account.generations.current
+    const ended = () => this.#ended()
+    follow(account.generations, 'end', ended)
+    follow(account.generations, 'replaced', ended)
+    follow(machine, 'forget', ended)
+    follow(machine, 'resume', () => this.#resume())
+    follow(machine, 'close', () => this.#close())
+  }
+
+  /** Half of a SHA-256: no name of an API stands in a record. */
+  digestOf(key: string): Promise<string> {
+    const known = this.#digests.get(key)
+    if (known) return known
+    // Without WebCrypto there is no shared record, either.
+    const digest = digestOf('SHA-256', key).then(
+      (all) => all.slice(0, 32),
+      () => key,
+    )
+    this.#digests.set(key, digest)
+    void digest.then((found) => this.#keys.set(found, key))
+    return digest
+  }
+
+  /** @returns The digests of the resources that were used since the last call. */
+  used(): string[] {
+    return [...this.#keys]
+      .filter(([, key]) => this.members.get(key)?.tokens.takeUse() === true)
+      .map(([digest]) => digest)
+  }
+
+  reportTooLarge(digest: string): void {
+    const { resource, audience, scope } = this.members.get(this.#keys.get(digest) ?? '')?.tokens.status().resource ?? {}
+    const name = [resource ?? audience ?? scope].flat().join(' ')
+    const what = name === '' ? 'a resource' : name
+    const message = `The access token for ${what} left the shared record, which must stay under 64 KiB: each process now requests its own`
+    this.account.settings.events.anomaly('unexpected-response', message)
+  }
+
+  /** An exchange for a resource has rotated the refresh token of the login. @param before The version of the record that it began with. */
+  rotated({ version, login, refreshToken, refreshRemainingMs }: StoredTokens, before: number): void {
+    const { account } = this
+    this.#rest = undefined
+    if (account.seenVersion >= before) account.seenVersion = Math.max(account.seenVersion, version)
+    const { current } = account
+    if (!current || current.stored.login !== login || refreshToken === undefined) return
+    const ageMs = current.stored.accessRemainingMs - current.remainingMs
+    const { refreshRemainingMs: _, ...others } = current.stored
+    const refresh = refreshRemainingMs === undefined ? {} : { refreshRemainingMs: refreshRemainingMs + ageMs }
+    current.stored = { ...others, ...refresh, refreshToken, version }
+  }
+
+  keepAccess(record: TokenRecord, key: string, { login, loginId }: StoredTokens, access: Access): void {
+    const kept = keptIn.get(record) ?? new Map<string, KeptAccess>()
+    keptIn.set(record, kept.set(key, { access, at: this.#now, login, loginId }))
+  }
+
+  /** The access token of a resource that belongs to the login of these tokens. */
+  accessIn(record: TokenRecord, key: string, { login, loginId }: StoredTokens): Access | undefined {
+    const kept = keptIn.get(record)?.get(key)
+    if (!kept || kept.login !== login || kept.loginId !== loginId) return undefined
+    const { access, at } = kept
+    return { ...access, accessRemainingMs: access.accessRemainingMs - (this.#now - at) }
+  }
+
+  rests(coolDown: CoolDown): void {
+    if (!this.account.settings.store) this.#rest = { coolDown, until: this.#now + coolDown.ms }
+  }
+
+  resting(isForced: boolean): Extract<LeaseResult, { kind: 'cooling' }> | undefined {
+    const rest = this.#rest
+    const ms = rest ? rest.until - this.#now : 0
+    if (!rest || ms <= 0 || (isForced && !rest.coolDown.isFirm)) return undefined
+    return { kind: 'cooling', coolDown: { ...rest.coolDown, ms } }
+  }
+
+  get #now(): number {
+    return this.account.settings.tokenClock.now()
+  }
+
+  /** The login has ended, or another one has begun: no token of it is sent any more (R10). */
+  #ended(): void {
+    const { generations, login } = this.account
+    const isEnd = generations.current !== this.#generation && (login !== undefined || generations.isAwaited)
+    this.#generation = generations.current
+    this.#rest = undefined
+    for (const { tokens, joined } of this.members.values()) {
+      if (!joined) {
+        if (isEnd) tokens.restart()
+        continue
+      }
+      const { host } = joined
+      host.forget()
+      if (login) host.room.dismiss(login.errorOfLoss('logged-out'), Infinity, generations.first)
+      // The act that is under way comes first.
+      void Promise.resolve().then(() => host.renewIfAwaited())
+    }
+  }
+
+  #resume(): void {
+    for (const { joined } of this.members.values()) joined?.host.resume()
+  }
+
+  #close(): void {
+    for (const { tokens } of this.members.values()) void tokens.close()
+  }
+}

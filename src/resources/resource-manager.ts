@@ -1,0 +1,88 @@
+import type { AnyListener, LoginEvents, TokenEvents } from '../core/events.ts'
+import { INTERNALS, internalsOf } from '../core/manager-internals.ts'
+import { checkFunction } from '../core/option-checks.ts'
+import type { LoginStatus } from '../core/status.ts'
+import type { LoginManager, ResourceTokens } from '../core/token-manager.ts'
+import type { ResourceOptions } from '../core/token-source.ts'
+import type { WaitOptions } from '../core/waiting-room.ts'
+
+export class ResourceManager implements ResourceTokens {
+  readonly #tokens: LoginManager
+  readonly #resource: ResourceOptions
+  readonly #onClose: () => void
+  #isUsed = false
+
+  constructor(tokens: LoginManager, resource: ResourceOptions, onClose: () => void) {
+    this.#tokens = tokens
+    this.#resource = resource
+    this.#onClose = onClose
+    // Not a computed member of the class, which bundlers would keep for an application that does not use it.
+    Object.defineProperty(this, INTERNALS, {
+      get: () => {
+        const { parts: _, ...internals } = internalsOf(tokens) ?? {}
+        return { ...internals, resource }
+      },
+    })
+  }
+
+  getAccessToken(options?: WaitOptions): Promise<string> {
+    this.#isUsed = true
+    return this.#tokens.getAccessToken(options)
+  }
+
+  peekAccessToken(): string | undefined {
+    this.#isUsed = true
+    return this.#tokens.peekAccessToken()
+  }
+
+  replaceAccessToken(refused: string, options?: WaitOptions): Promise<string> {
+    return this.#tokens.replaceAccessToken(refused, options)
+  }
+
+  renew(options?: WaitOptions): Promise<void> {
+    return this.#tokens.renew(options)
+  }
+
+  status(): LoginStatus {
+    return { ...this.#tokens.status(), resource: this.#resource }
+  }
+
+  on<Name extends keyof LoginEvents>(name: Name, listener: (event: LoginEvents[Name]) => void): () => void {
+    checkFunction('The listener', listener)
+    return this.#tokens.on(name, (event) => listener(this.#named(event)))
+  }
+
+  onAny(listener: AnyListener | AnyListener<TokenEvents>): () => void {
+    checkFunction('The listener', listener)
+    const named: AnyListener = (name, event) => {
+      Reflect.apply(listener, undefined, [name, this.#named(event)])
+    }
+    return this.#tokens.onAny(named)
+  }
+
+  #named<Event extends object>(event: Event): Event {
+    return Object.freeze({ ...event, resource: this.#resource })
+  }
+
+  settled(): Promise<void> {
+    return this.#tokens.settled()
+  }
+
+  close(): Promise<void> {
+    this.#onClose()
+    return this.#tokens.close()
+  }
+
+  /** Starts anew, with a record of its own, because the manager that it belongs to was reset. */
+  restart(): void {
+    // The act reports what the store does about it.
+    this.#tokens.reset().catch(() => undefined)
+  }
+
+  /** Whether the token was used since the last call. */
+  takeUse(): boolean {
+    const isUsed = this.#isUsed
+    this.#isUsed = false
+    return isUsed
+  }
+}

@@ -1,0 +1,101 @@
+import type { Account } from '../core/account.ts'
+import type { Acts } from '../core/acts.ts'
+import { LOGIN_CODE, type LoginLayer } from '../core/login-layer.ts'
+import type { LoginChecker, LoginCode, LoginHost, Logins } from '../core/login-port.ts'
+import type { StoredTokens } from '../core/stored-tokens.ts'
+import type { TokenError } from '../core/errors.ts'
+import { member } from '../core/thrown.ts'
+import type { Family } from './family.ts'
+
+/** Facts about the login, which its managers share: what one of them learns about a refresh token holds for all. */
+const SHARED = ['spent', 'discarded', 'met5xx', 'lateTokens', 'staleAt'] as const
+
+/** The login layer of a resource: its login, and the acts on it, are those of the manager that it belongs to. */
+export function sharedLogin(family: Family, joined: (account: Account, host: LoginHost) => void): LoginLayer {
+  const { login, settings } = family.account
+  const { rules, needsLogin, logins } = settings
+  const code: LoginCode<Account> = {
+    rules,
+    needsLogin,
+    keepsMs: logins.keepsMs ?? 0,
+    ...(login && { view: () => login }),
+    open(account, host) {
+      share(account, family)
+      joined(account, host)
+      return { logins: new ResourceLogins(account, family.machine.logins), checker: checkerOf(family) }
+    },
+  }
+  return Object.freeze(Object.defineProperty({ kind: 'person' as const }, LOGIN_CODE, { value: Object.freeze(code) }))
+}
+
+function share(account: Account, { account: parent, machine }: Family): void {
+  for (const name of SHARED)
+    Object.defineProperty(account, name, {
+      get: () => parent[name],
+      set: (value: never) => void Object.assign(parent, { [name]: value }),
+    })
+  const { acts, work } = parent
+  const shared: Pick<Acts, 'arePending' | 'noted' | 'after'> = {
+    get arePending() {
+      return acts.arePending
+    },
+    noted: () => acts.noted(),
+    // One exchange at a time: each needs the refresh token that the one before it brought.
+    after: (renew) => acts.after(() => machine.afterExchange(renew)),
+  }
+  Object.defineProperties(account, { acts: { value: shared }, work: { value: work } })
+}
+
+/** What a renewal for a resource learns about the login is told by the manager of the login. */
+class ResourceLogins implements Logins {
+  readonly #account: Account
+  readonly #logins: Logins
+
+  constructor(account: Account, logins: Logins) {
+    this.#account = account
+    this.#logins = logins
+  }
+
+  use(tokens: StoredTokens, by: 'here' | 'elsewhere'): void {
+    this.#logins.use(tokens, by)
+  }
+
+  lost(error: TokenError, by: 'here' | 'elsewhere'): number | undefined {
+    this.#logins.lost?.(error, by)
+    this.concludeLoss()
+    const { current } = this.#account
+    return current?.validToken === undefined ? undefined : current.remainingMs
+  }
+
+  /** The API has rejected the token, and no other one will come. */
+  concludeLoss(): void {
+    const { current, login } = this.#account
+    this.#logins.concludeLoss?.()
+    const isLost = login && (!login.isPresent || member(login, 'loss') !== undefined)
+    if (isLost && current?.isRejected) this.#account.current = undefined
+  }
+
+  stop(by: 'here' | 'elsewhere'): void {
+    this.#logins.stop(by)
+  }
+
+  adopt = noAct
+  adoptPromised = noAct
+  logout = noAct
+  reset = noAct
+}
+
+function noAct(): Promise<never> {
+  return Promise.reject(new TypeError('The tokens of a resource have no acts: call the manager of the login'))
+}
+
+function checkerOf({ machine: { checker } }: Family): LoginChecker {
+  return {
+    check: async () => checker?.check(),
+    checkOnce: async () => checker?.checkOnce(),
+    learned: () => checker?.learned(),
+    resume: () => checker?.resume(),
+    follow: () => checker?.follow() ?? (() => undefined),
+    close: () => undefined,
+  }
+}

@@ -1,0 +1,187 @@
+import { member } from '../core/thrown.ts'
+import type { Change, Reading, RecordState, StoredCoolDown, StoredTokenSet } from '../record/record-shape.ts'
+import { isOfResource } from './refusals.ts'
+
+/** The access token of one resource in the record. Instants and durations as in `StoredTokenSet`. */
+export interface Slot {
+  readonly at: number
+  readonly accessToken: string
+  readonly accessLifetimeMs: number
+  readonly accessMs: number
+  readonly dueMs?: number | undefined
+  /** When a process that wrote the record had last used it. */
+  readonly usedAt: number
+  /** The server refuses this resource. */
+  readonly coolDown?: StoredCoolDown | undefined
+}
+
+/** The slots of one login, by digest. Those of another login count as absent: a release that knows no resources keeps them. */
+interface Slots {
+  readonly login: number
+  readonly slots: Readonly<Record<string, Slot>>
+}
+
+/** A record with slots. */
+type Slotted = RecordState & { readonly resources?: Slots | undefined }
+
+export type Step<Result> = (state: RecordState | undefined, reading: Reading) => Change<Result>
+
+/** What one process knows about its resources. */
+export interface SlotUse {
+  /** The digest of the resource. */
+  readonly digest: string
+  /** The digests of the resources that this process has used since it last wrote the record. */
+  readonly used: () => readonly string[]
+  /** The token of a resource left the record, because it made the record too large. */
+  readonly onTooLarge: (digest: string) => void
+}
+
+/** Beside the login's own access token. */
+const MOST_SLOTS = 16
+/** Databases and clients take a text of this length, in bytes. */
+const LONGEST_RECORD = 65_536
+
+/**
+ * Lets a step of the record see the access token of a resource instead of the login's own: the state is projected, the step runs, and what it changed is
+ * merged into the record. So the lease, the refresh token, doubts and cool-downs are those of the login, and the rules are told once.
+ */
+export function throughSlot<Result>(step: Step<Result>, use: SlotUse): Step<Result> {
+  return (stored, reading) => {
+    const projected = stored && projectedFor(stored, use.digest, reading.now)
+    const { state, result } = step(projected, reading)
+    return { state: state && mergedInto(stored ?? NOTHING, projected ?? NOTHING, state, use, reading.now), result }
+  }
+}
+
+/** @returns What is left of a duration that began at `at`: 0 to `ms`. An instant in the future is that of a clock which was set back. */
+function left(at: number, ms: number, now: number): number {
+  return at - now > 1_000 ? 0 : Math.max(0, Math.min(ms, at + ms - now))
+}
+
+function slotsOf(state: RecordState): Readonly<Record<string, Slot>> {
+  const { login, slots } = (member(state, 'resources') ?? {}) as Partial<Slots>
+  if (login !== state.login || typeof slots !== 'object') return {}
+  return Object.fromEntries(Object.entries(slots).filter(([, slot]) => isSlot(slot)))
+}
+
+function isSlot(slot: unknown): slot is Slot {
+  const numbers = ['at', 'accessLifetimeMs', 'accessMs', 'usedAt'].every((name) => Number.isFinite(member(slot, name)))
+  return numbers && typeof member(slot, 'accessToken') === 'string'
+}
+
+const NOTHING = {} as RecordState
+const NO_ACCESS = { accessToken: '', accessLifetimeMs: 0, accessMs: 0, dueMs: undefined }
+
+/** The record as the owner of a resource sees it. */
+function projectedFor(state: RecordState, digest: string, now: number): RecordState {
+  const { tokens, coolDown } = state
+  const slot = slotsOf(state)[digest]
+  return {
+    ...state,
+    tokens: tokens && { ...rebased(tokens, now), ...(slot ? accessIn(slot, now) : NO_ACCESS) },
+    coolDown: longer(coolDown, slot?.coolDown, now),
+  }
+}
+
+function accessIn({ at, accessToken, accessLifetimeMs, accessMs, dueMs }: Slot, now: number) {
+  return {
+    accessToken,
+    accessLifetimeMs,
+    accessMs: left(at, accessMs, now),
+    dueMs: dueMs === undefined ? undefined : at + dueMs - now,
+  }
+}
+
+/** The token set with its durations counted from `now`. */
+function rebased(tokens: StoredTokenSet, now: number): StoredTokenSet {
+  const { at, accessMs, refreshMs, dueMs } = tokens
+  const passed = Math.max(0, now - at)
+  return {
+    ...tokens,
+    at: now,
+    accessMs: left(at, accessMs, now),
+    ...(refreshMs !== undefined && { refreshMs: refreshMs - passed }),
+    ...(dueMs !== undefined && { dueMs: dueMs - passed }),
+  }
+}
+
+function longer(one: StoredCoolDown | undefined, other: StoredCoolDown | undefined, now: number) {
+  const endOf = (rest: StoredCoolDown | undefined) =>
+    rest ? (rest.ms === null ? Infinity : left(rest.at, rest.ms, now)) : -1
+  return endOf(other) > endOf(one) ? other : one
+}
+
+/** The record after a step that saw `projected` and made `after` of it. */
+function mergedInto(
+  before: RecordState,
+  projected: RecordState,
+  after: RecordState,
+  use: SlotUse,
+  now: number,
+): RecordState {
+  const isStored = after.tokens !== undefined && after.tokens.fence !== projected.tokens?.fence
+  const isRefused =
+    after.coolDown !== projected.coolDown && after.coolDown !== undefined && isOfResource(after.coolDown)
+  const isRestKept = isRefused || after.coolDown === projected.coolDown
+  const merged: RecordState = {
+    ...after,
+    tokens: after.tokens && ownAgain(before.tokens, after.tokens, isStored, now),
+    coolDown: isRestKept ? before.coolDown : after.coolDown,
+  }
+  if (!isStored && !isRefused) return merged
+  const slots = { ...slotsOf(before) }
+  const { digest } = use
+  if (after.tokens && isStored) slots[digest] = slotIn(after.tokens, now)
+  else if (isRefused)
+    slots[digest] = { ...(slots[digest] ?? { ...NO_ACCESS, at: now, usedAt: now }), coolDown: after.coolDown }
+  for (const used of use.used()) if (slots[used]) slots[used] = { ...slots[used], usedAt: now }
+  return withSlots(merged, kept(slots, digest, now), use)
+}
+
+/** The login's own access token takes its place again. */
+function ownAgain(
+  own: StoredTokenSet | undefined,
+  after: StoredTokenSet,
+  isStored: boolean,
+  now: number,
+): StoredTokenSet {
+  if (!isStored && own) {
+    const { at, accessToken, accessLifetimeMs, accessMs, refreshMs, dueMs } = own
+    return { ...after, at, accessToken, accessLifetimeMs, accessMs, refreshMs, dueMs }
+  }
+  const { accessToken, accessLifetimeMs, accessMs, dueMs } = own ? rebased(own, now) : NO_ACCESS
+  return { ...after, accessToken, accessLifetimeMs, accessMs, dueMs }
+}
+
+function slotIn({ accessToken, accessLifetimeMs, accessMs, dueMs }: StoredTokenSet, now: number): Slot {
+  return { at: now, accessToken, accessLifetimeMs, accessMs, dueMs, usedAt: now }
+}
+
+/** Expired tokens leave. Of too many, those that were not used for longest leave. */
+function kept(slots: Readonly<Record<string, Slot>>, digest: string, now: number): [string, Slot][] {
+  const isAlive = ({ at, accessMs, coolDown }: Slot) =>
+    left(at, accessMs, now) > 0 || (coolDown !== undefined && left(coolDown.at, coolDown.ms ?? 0, now) > 0)
+  return Object.entries(slots)
+    .filter(([name, slot]) => name === digest || isAlive(slot))
+    .sort(([one, { usedAt: first }], [, { usedAt: second }]) => (one === digest ? -1 : second - first))
+    .slice(0, MOST_SLOTS)
+}
+
+/** The largest tokens leave until the record is short enough. */
+function withSlots(state: RecordState, all: [string, Slot][], use: SlotUse): RecordState {
+  const left = [...all].sort(([, one], [, other]) => other.accessToken.length - one.accessToken.length)
+  for (;;) {
+    const resources: Slots = { login: state.login, slots: Object.fromEntries(left) }
+    const next: Slotted = { ...state, resources: left.length > 0 ? resources : undefined }
+    const [largest] = left
+    if (!largest || lengthOf(next) <= LONGEST_RECORD) return next
+    use.onTooLarge(largest[0])
+    left.shift()
+  }
+}
+
+/** At most the length of the text that a register gets: sealed, in base64 and with its envelope. */
+function lengthOf(state: RecordState): number {
+  const text = JSON.stringify(JSON.stringify(state)).replace(/[^\0-\x7f]/g, '\\uffff')
+  return text.length * 1.34 + 1_024
+}
