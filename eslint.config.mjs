@@ -71,8 +71,8 @@ export default tseslint.config(
   ),
   room(
     'oauth2',
-    '^(?!\\./|\\.\\./(core|wire|resources)/|\\.\\./(login/person|dpop/key-fit)\\.ts$)',
-    'oauth2 imports core, wire, resources, the login of a person and the keys that fit: it loads in any runtime.',
+    '^(?!\\./|\\.\\./(core|wire|resources)/|\\.\\./(login/person|dpop/key-fit|client/(challenges|token-error-in))\\.ts$)',
+    'oauth2 imports core, wire, resources, the login of a person, the keys that fit, and how client reads challenges: it loads in any runtime.',
   ),
   room(
     'login',

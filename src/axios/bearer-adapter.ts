@@ -9,7 +9,7 @@ import { foreignSocket } from '../core/foreign-socket.ts'
 import { type Serializer, snapshotConfig } from './config-snapshot.ts'
 import { concealAgents, concealError, concealResponse, withHiddenRequest } from './concealment.ts'
 import { discard } from './discard.ts'
-import { deleteHeader } from './header-names.ts'
+import { deleteHeader, headersWithout } from './header-names.ts'
 import { memberOf } from './member-of.ts'
 import { addressOf } from './origin-scope.ts'
 import { type RedirectTrail, trailOf, trailTo } from './redirects.ts'
@@ -179,10 +179,7 @@ function applyToken({ config, binding, token, serializer }: AxiosRequest, proof:
 function restoreConfig(request: AxiosRequest, own: Own, raw: unknown): void {
   const { config, binding, serializer } = request
   request.trail ??= trailOf(config, raw)
-  // The header is usually the last one, and deleting it by name first takes half the time. An adapter may have written it in another case.
-  Reflect.deleteProperty(config.headers, binding.header)
-  deleteHeader(config.headers, binding.name)
-  if (binding.prover) deleteHeader(config.headers, 'dpop')
+  config.headers = headersWithout(config.headers, binding.name, binding.prover && 'dpop')
   if (serializer) restoreMember(config, 'paramsSerializer', own.paramsSerializer)
   if (mayFollowRedirects(binding)) restoreMember(config, 'beforeRedirect', own.beforeRedirect)
   else restoreMember(config, 'maxRedirects', own.maxRedirects)

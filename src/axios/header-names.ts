@@ -11,6 +11,17 @@ export function headerIn(headers: object, name: string): unknown {
   return undefined
 }
 
+/**
+ * @returns A copy of the same class, without these headers. In V8, deleting any member but the last turns an object into a dictionary, which takes
+ * four times as long as this copy, and every later access of it takes longer.
+ */
+export function headersWithout<Headers extends object>(headers: Headers, name: string, other = name): Headers {
+  const copy = Object.create(Object.getPrototypeOf(headers) as object) as Record<string, unknown>
+  for (const key in headers)
+    if (!isNamed(key, name) && !isNamed(key, other) && Object.hasOwn(headers, key)) copy[key] = headers[key]
+  return copy as Headers
+}
+
 export function deleteHeader(headers: object, name: string): void {
   for (const key in headers) if (isNamed(key, name)) Reflect.deleteProperty(headers, key)
 }

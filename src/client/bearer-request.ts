@@ -1,4 +1,4 @@
-import { reasonOf, withinLimit } from '../core/deadline.ts'
+import { reasonOf } from '../core/deadline.ts'
 import { TokenError } from '../core/errors.ts'
 import { isPromise } from '../core/thrown.ts'
 import { hidesRejection } from './bodies.ts'
@@ -70,6 +70,11 @@ export abstract class BearerRequest<R extends ClientResponse> {
   abstract isRepeatable(response: R): boolean
   /** Converts an error that did not come from the client. */
   abstract errorForCaller(error: unknown): unknown
+
+  /** Whether the response rejects the token. */
+  rejects(response: R): boolean | PromiseLike<boolean> {
+    return this.binding.refuses(response)
+  }
 
   /** Called before `send`, unless `send` follows synchronously. */
   detachFromCaller(): void {
@@ -178,7 +183,7 @@ export function received<R extends ClientResponse>(
   let isRejected: boolean | PromiseLike<boolean>
   try {
     const hasLeftOrigin = request.hasLeftOrigin(response)
-    isRejected = !hasLeftOrigin && binding.refuses(response)
+    isRejected = !hasLeftOrigin && request.rejects(response)
     if (!hasLeftOrigin && isRejected === false && response.status < 300) binding.access.succeeded?.(request.token)
   } catch (error) {
     throw request.errorForCaller(error)
@@ -195,9 +200,7 @@ async function afterVerdict<R extends ClientResponse>(
   response: R,
   failure: Failed,
 ): Promise<R> {
-  const { binding, signal } = request
-  const limit = { clock: binding.access.clock, ms: Infinity, signal, atLimit: () => undefined }
-  const isRejected = await withinLimit(Promise.resolve(verdict), limit).catch((error: unknown) => {
+  const isRejected = await Promise.resolve(verdict).catch((error: unknown) => {
     request.finish()
     throw request.errorForCaller(error)
   })

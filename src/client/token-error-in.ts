@@ -22,10 +22,17 @@ const MOST_WRAPPERS = 4
  * @returns undefined if there is none.
  */
 export function tokenErrorIn(error: unknown): TokenError | undefined {
+  return firstIn(error, (one) => (isItself(one) ? one : undefined))
+}
+
+/** @returns What `find` finds in the outermost error: in the error itself, or in one that it wraps. */
+export function firstIn<Found>(error: unknown, find: (one: unknown) => Found | undefined): Found | undefined {
   let layer = [error]
   for (let wrappers = 0; wrappers <= MOST_WRAPPERS; wrappers += 1) {
-    const found = layer.find((one) => isItself(one))
-    if (found) return found
+    for (const one of layer) {
+      const found = find(one)
+      if (found !== undefined) return found
+    }
     layer = layer.flatMap((one) => HOLDERS.map((name) => member(one, name)))
   }
   return undefined

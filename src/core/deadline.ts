@@ -33,7 +33,7 @@ export interface Limit {
   readonly atLimit: () => unknown
 }
 
-/** Waits for `work` until the limit, which may be Infinity, and does not stop `work`. @throws what `work` throws; `atLimit()`; `signal.reason`. */
+/** Waits for `work` until the limit, and does not stop `work`. @throws what `work` throws; `atLimit()`; `signal.reason`. */
 export function withinLimit<Value>(work: Promise<Value>, limit: Limit): Promise<Value> {
   const { clock, ms, holdsProcess, signal, atLimit } = limit
   return new Promise((resolve, reject) => {
@@ -46,7 +46,7 @@ export function withinLimit<Value>(work: Promise<Value>, limit: Limit): Promise<
       }
     const fail = ending(reject)
     const onAbort = () => fail(signal && reasonOf(signal))
-    const cancel = ms === Infinity ? () => undefined : setDeadline(clock, ms, () => fail(atLimit()), holdsProcess)
+    const cancel = setDeadline(clock, ms, () => fail(atLimit()), holdsProcess)
     work.then(ending(resolve), fail)
     if (signal?.aborted) onAbort()
     else signal?.addEventListener('abort', onAbort)

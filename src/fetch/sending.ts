@@ -3,8 +3,11 @@ import { type OriginBinding, mayFollowRedirects } from '../client/origin-binding
 import { received, BearerRequest, failed, type RequestLimits } from '../client/bearer-request.ts'
 import { promised } from '../client/promised.ts'
 import type { SentRequest } from '../core/proofs.ts'
-import { copyForCaller, isTokenError } from '../core/errors.ts'
+import { LONGEST_TIMER_MS } from '../core/clock.ts'
+import { withinLimit } from '../core/deadline.ts'
+import { copyForCaller, isTokenError, TokenError } from '../core/errors.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
+import { isPromise } from '../core/thrown.ts'
 import { headerIn, type Init, type Input, memberOfCall } from './call.ts'
 import {
   type CallSnapshot,
@@ -59,6 +62,16 @@ export class FetchRequest extends BearerRequest<Response> implements CallSnapsho
   headerOf({ headers }: Response, name: string): unknown {
     // Some test doubles have no headers.
     return (headers as Headers | undefined)?.get(name)
+  }
+
+  /** If the predicate returns a promise, an abort by the caller ends the wait for it. */
+  override rejects(response: Response): boolean | Promise<boolean> {
+    const { binding, signal } = this
+    const verdict = binding.refuses(response)
+    if (!isPromise(verdict)) return verdict
+    const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', 'refuses never decided')
+    const limit = { clock: binding.access.clock, ms: LONGEST_TIMER_MS, signal, atLimit }
+    return withinLimit(Promise.resolve(verdict), limit)
   }
 
   hasLeftOrigin({ redirected, url }: Response): boolean {

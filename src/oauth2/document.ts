@@ -66,6 +66,11 @@ export function subjectIn(document: Members): string | undefined {
 
 /** @param encoded UTF-8 in base64 or base64url. */
 export function encodedDocument(encoded: string): Members | undefined {
+  return documentIn(decodedText(encoded))
+}
+
+/** @param encoded UTF-8 in base64 or base64url. @returns Empty if it is neither. */
+export function decodedText(encoded: string): string {
   const bytes = quietly(() => atob(encoded.replace(/-/g, '+').replace(/_/g, '/')))
-  return documentIn(new TextDecoder().decode(Uint8Array.from(bytes ?? '', (char) => char.charCodeAt(0))))
+  return new TextDecoder().decode(Uint8Array.from(bytes ?? '', (char) => char.charCodeAt(0)))
 }

@@ -3,6 +3,7 @@
  *
  * @module axios-evergreen/oauth2
  */
+export { type Challenge, challengeOf } from './challenge-of.ts'
 export { fromTokenResponse } from './from-token-response.ts'
 export { forResource } from './for-resource.ts'
 export type { ResourceTokens } from '../core/token-manager.ts'
