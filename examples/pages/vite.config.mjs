@@ -21,6 +21,7 @@ export default defineConfig({
         svelte: here('svelte/main.ts'),
         angular: here('angular/main.ts'),
         redirect: here('redirect/page.ts'),
+        transfers: here('redirect/transfers.ts'),
         tokens: here('tokens.ts'),
         session: here('session/tokens.ts'),
         page: here('worker/page.ts'),

@@ -20,7 +20,19 @@ const GROUPS = {
     'your-tests',
   ],
   Guides: [
-    ...['oauth2', 'logins', 'bff', 'browser', 'frameworks', 'queries', 'next', 'worker', 'token-service', 'own-source'],
+    ...[
+      'oauth2',
+      'logins',
+      'step-up',
+      'bff',
+      'browser',
+      'frameworks',
+      'queries',
+      'next',
+      'worker',
+      'token-service',
+      'own-source',
+    ],
     ...['fetch', 'mcp', 'dpop', 'one-machine', 'fleet', 'registers', 'serverless'],
   ],
   Operate: [

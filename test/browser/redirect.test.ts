@@ -2,30 +2,7 @@ import { expect, it } from '@jest/globals'
 import type { EngineTab } from './support/engines.mjs'
 import { describePagesAt } from './support/pages.ts'
 import { startRedirectSite } from './support/redirect-site.ts'
-
-/** A page that navigates cannot be queried. */
-const asked = <Value>(tab: EngineTab, question: string) => tab.evaluate<Value>(question).catch(() => undefined)
-
-/** A limit against hanging. */
-const LIMIT_MS = 300_000
-
-async function until(tab: EngineTab, condition: string): Promise<void> {
-  for (const end = Date.now() + LIMIT_MS; !(await asked(tab, condition));)
-    if (Date.now() > end)
-      throw new Error(`${condition}: ${await asked<string>(tab, 'location.href + document.body.outerHTML')}`)
-}
-const click = async (tab: EngineTab, selector: string) => {
-  await until(tab, `document.querySelector('${selector}')?.checkVisibility()`)
-  await asked(tab, `void document.querySelector('${selector}').click()`)
-}
-const sees = (tab: EngineTab, name: string) => until(tab, `document.querySelector('h1')?.textContent === '${name}'`)
-
-/** At the provider, whose page asks for a name. */
-async function writeName(tab: EngineTab, name: string): Promise<void> {
-  await until(tab, `!!document.querySelector('[name=name]')`)
-  await tab.evaluate(`document.querySelector('[name=name]').value = '${name}'`)
-  await click(tab, 'button')
-}
+import { asked, click, sees, until, writeName } from './support/at-the-page.ts'
 
 const STRANGE = 'This login did not begin in this tab. Log in again.'
 

@@ -14,8 +14,11 @@ export interface RedirectSite {
   close(): Promise<void>
 }
 
-/** @param pages A folder with the scripts of the pages. All addresses show the page of `redirect.js`. */
-export async function startRedirectSite(pages: string): Promise<RedirectSite> {
+/**
+ * @param pages A folder with the scripts of the pages.
+ * @param script The script of the page that all addresses show.
+ */
+export async function startRedirectSite(pages: string, script = 'redirect'): Promise<RedirectSite> {
   let issuer = ''
   const server = createServer((request, response) => {
     void (async () => {
@@ -25,12 +28,17 @@ export async function startRedirectSite(pages: string): Promise<RedirectSite> {
         const told = await fetch(`${issuer}/me`, { headers: { authorization } })
         const { sub } = told.ok ? ((await told.json()) as { sub: string }) : { sub: '' }
         response.writeHead(told.status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ name: sub }))
+      } else if (pathname === '/api/transfers') {
+        const told = await fetch(`${issuer}/me`, { headers: { authorization } })
+        const { level = 'none' } = (await told.json()) as { level?: string }
+        const [status, headers, body] = responseTo(level, request.url ?? '')
+        response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body))
       } else if (pathname.endsWith('.js')) {
-        const script = readFileSync(join(pages, pathname), 'utf8').replaceAll('https://login.example.com', issuer)
-        response.writeHead(200, { 'Content-Type': 'text/javascript' }).end(script)
+        const text = readFileSync(join(pages, pathname), 'utf8').replaceAll('https://login.example.com', issuer)
+        response.writeHead(200, { 'Content-Type': 'text/javascript' }).end(text)
       } else {
         response.writeHead(200, { 'Content-Type': 'text/html' })
-        response.end(`<!doctype html>${WATCH}<div id="app"></div><script type="module" src="/redirect.js"></script>`)
+        response.end(`<!doctype html>${WATCH}<div id="app"></div><script type="module" src="/${script}.js"></script>`)
       }
     })()
   })
@@ -63,6 +71,16 @@ export async function startRedirectSite(pages: string): Promise<RedirectSite> {
       await worker.terminate()
     },
   }
+}
+
+/** An API whose transfers require a second factor (RFC 9470). @param level The `acr` of the login. */
+function responseTo(
+  level: string,
+  url: string,
+): readonly [status: number, headers: Record<string, string>, body: object] {
+  // No level is enough for some.
+  if (level === 'mfa' && !url.includes('never')) return [200, {}, { paid: `paid with ${level}` }]
+  return [401, { 'WWW-Authenticate': 'Bearer error="insufficient_user_authentication", acr_values="mfa"' }, {}]
 }
 
 /**

@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 
 // Node 20 lacks it. Only this thread gets it, not the package under test.
 URL.parse ??= (...given) => (URL.canParse(...given) ? new URL(...given) : null)
-const { Provider } = await import('oidc-provider')
+const { interactionPolicy, Provider } = await import('oidc-provider')
 
 /** Method and path of each request. */
 const requests = []
@@ -15,12 +15,24 @@ const server = createServer((request, response) => {
   if (!pathname.startsWith('/interaction/')) return provider.callback()(request, response)
   if (request.method === 'POST') return void finish(request, response)
   response.setHeader('Content-Type', 'text/html')
-  response.end('<form method="post"><input name="name"><button>Log in</button><button name="no">No</button></form>')
+  response.end(
+    '<form method="post"><input name="name"><button>Log in</button><button name="factor">With a key</button><button name="no">No</button></form>',
+  )
 })
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
 const origin = `http://127.0.0.1:${server.address().port}`
 
+/** A session without a second factor does not do for a request that names one (OpenID Connect Core, section 3.1.2.1: `acr_values`). */
+const policy = interactionPolicy.base()
+const isEnough = ({ oidc: { params, session } }) =>
+  !params.acr_values || params.acr_values.split(' ').includes(session.acr)
+policy
+  .get('login')
+  .checks.add(new interactionPolicy.Check('acr', 'another level is requested', (context) => !isEnough(context)))
+
 const provider = new Provider(origin, {
+  acrValues: ['mfa'],
+  claims: { openid: ['sub', 'level'] },
   clients: [
     {
       client_id: 'my-page',
@@ -33,8 +45,9 @@ const provider = new Provider(origin, {
   ],
   clientBasedCORS: () => true,
   features: { devInteractions: { enabled: false }, revocation: { enabled: true } },
-  interactions: { url: (_, { uid }) => `/interaction/${uid}` },
-  findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+  extraTokenClaims: ({ oidc: { entities } }) => ({ acr: (entities.AuthorizationCode ?? entities.RefreshToken)?.acr }),
+  interactions: { policy, url: (_, { uid }) => `/interaction/${uid}` },
+  findAccount: (_, id, token) => ({ accountId: id, claims: () => ({ sub: id, level: token?.extra?.acr }) }),
   issueRefreshToken: () => true,
   rotateRefreshToken: true,
   ttl: { AccessToken: 600, RefreshToken: 86_400 },
@@ -43,11 +56,12 @@ const provider = new Provider(origin, {
 async function finish(request, response) {
   const form = new URLSearchParams(Buffer.concat(await request.toArray()).toString())
   if (form.has('no')) return provider.interactionFinished(request, response, { error: 'access_denied' })
-  const { params } = await provider.interactionDetails(request, response)
-  const accountId = form.get('name')
+  const { params, session } = await provider.interactionDetails(request, response)
+  const accountId = form.get('name') || session?.accountId
   const grant = new provider.Grant({ accountId, clientId: params.client_id })
   grant.addOIDCScope('openid offline_access')
-  const result = { login: { accountId }, consent: { grantId: await grant.save() } }
+  const login = { accountId, ...(form.has('factor') && { acr: 'mfa' }) }
+  const result = { login, consent: { grantId: await grant.save() } }
   return provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false })
 }
 
