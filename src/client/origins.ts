@@ -35,13 +35,11 @@ export function grantedOrigins(
   advice: string,
 ): string[] {
   if (origins) return [...new Set(origins)]
-  const known = new Set<string>()
   const base = parsedUrl(address ?? '', (globalThis as Page).location?.href)
-  if (base && address) known.add(checkedSecureUrl(name, base, allowInsecureHttp).origin)
-  else if (base && mayCarrySecrets(base, allowInsecureHttp)) known.add(base.origin)
-  const source = sourceOrigin === undefined ? undefined : parsedUrl(sourceOrigin)
-  if (source && mayCarrySecrets(source, allowInsecureHttp)) known.add(source.origin)
-  if (known.size > 0) return [...known]
+  if (base && address) checkedSecureUrl(name, base, allowInsecureHttp)
+  const found = [base, parsedUrl(sourceOrigin ?? '')]
+  const known = found.flatMap((url) => (url && mayCarrySecrets(url, allowInsecureHttp) ? url.origin : []))
+  if (known.length > 0) return [...new Set(known)]
   if (base?.protocol === 'http:') checkedSecureUrl('The address of the page', base, allowInsecureHttp)
   throw new TypeError(`No origin is known that may receive the token: ${advice}`)
 }

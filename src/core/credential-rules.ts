@@ -37,12 +37,17 @@ function isFinal(error: TokenError): boolean {
   return outcomeOf(error) === 'rejected' || (!error.retryable && error.code !== 'ERR_SIGNATURE')
 }
 
+const nextOf = (error: TokenError) => (isFinal(error) ? 'stop' : 'retry')
+
 function afterObtain(error: TokenError, { signatureFailures }: Situation): Consequence {
-  return { fate: 'keep', next: isFinal(error) || signatureFailures > 1 ? 'stop' : 'retry' }
+  return { fate: 'keep', next: signatureFailures > 1 ? 'stop' : nextOf(error) }
 }
 
+/** A reusable refresh token stays valid, whatever became of the request. */
+const fateInDoubt = (graceMs: number) => (graceMs === Infinity ? 'keep' : 'doubtful')
+
 function afterRefresh(error: TokenError, situation: Situation, { graceMs }: Policy): Consequence {
-  const isReusable = graceMs === Infinity
+  const inDoubt = fateInDoubt(graceMs)
   switch (refreshTokenOutcomeOf(error)) {
     case 'refused':
       return { fate: 'dead', next: 'obtain', foundInvalid: true }
@@ -52,22 +57,21 @@ function afterRefresh(error: TokenError, situation: Situation, { graceMs }: Poli
     case 'rejected':
     case 'deferred':
     case 'not-sent':
-      if (!isFinal(error)) return { fate: 'keep', next: 'retry' }
-      // A retryable code (ERR_REFRESH_REJECTED) does not concern the credentials, so the manager obtains with them.
-      return {
-        fate: 'keep',
-        next: error.retryable || (!isUsable(situation) && isRefreshGone(error)) ? 'obtain' : 'stop',
-      }
+      return { fate: 'keep', next: nextUnspent(error, situation) }
     case 'unknown-5xx':
       // If the grace covers the pause, this 5xx does not count as a presentation.
-      return { fate: isReusable ? 'keep' : retryAfterMsOf(error) < graceMs ? 'doubtful' : 'counted', next: 'retry' }
+      return { fate: retryAfterMsOf(error) < graceMs ? inDoubt : 'counted', next: 'retry' }
     case 'accepted':
     case 'unknown':
-      return {
-        fate: isReusable ? 'keep' : 'doubtful',
-        next: graceMs === 0 ? 'obtain' : isFinal(error) ? 'stop' : 'retry',
-      }
+      return { fate: inDoubt, next: graceMs === 0 ? 'obtain' : nextOf(error) }
   }
+}
+
+/** What follows a refresh that did not spend the refresh token. */
+function nextUnspent(error: TokenError, situation: Situation): Consequence['next'] {
+  // A retryable code (ERR_REFRESH_REJECTED) does not concern the credentials, so the manager obtains with them.
+  const obtains = error.retryable || (!isUsable(situation) && isRefreshGone(error))
+  return isFinal(error) && obtains ? 'obtain' : nextOf(error)
 }
 
 function mostCoolDownMs(error: TokenError, { next }: Consequence, situation: Situation): number | undefined {

@@ -1,3 +1,4 @@
+import { defined } from './defined.ts'
 import { withinLimit } from './deadline.ts'
 import { digestOf } from './digest.ts'
 import { errorWith, outcomeOf, TokenError } from './errors.ts'
@@ -51,7 +52,7 @@ export async function exchange(
   // Lifetimes count from here. Counted from the response, they would be too long by the duration of the request.
   const sentAt = settings.tokenClock.start()
   const { context, credentials } = refreshToken === undefined ? {} : tokens
-  const kept = { ...(context !== undefined && { context }) }
+  const kept = defined({ context })
   let digest: Promise<string | undefined> | undefined
   const hasCredentials = (text: string) =>
     void (digest = digestFor(settings.source, text, 4).then((found) => (account.credentialsDigest = found)))
@@ -64,7 +65,7 @@ export async function exchange(
     const given = await runWithin(account, () => withinExchange(settings, holdsProcess, call, about, onSend))
     const { tokens: granted, flaw } = await readGiven(account, given, refreshToken, sentAt)
     const own = (await digest) ?? credentials
-    return { tokens: { ...kept, ...granted, ...(own !== undefined && { credentials: own }) }, flaw }
+    return { tokens: { ...kept, ...granted, ...defined({ credentials: own }) }, flaw }
   } catch (thrown) {
     const error = errorOffline(settings.readThrown(thrown, kind, settings.needsLogin), wasOffline)
     if (credentials !== undefined && ((await digest) ?? credentials) !== credentials) onRotated?.()
@@ -231,11 +232,9 @@ export function newTokens(
     accessToken,
     accessLifetimeMs,
     accessRemainingMs: accessLifetimeMs - ageMs,
-    ...(subject !== undefined && { subject }),
-    ...(refreshToken !== undefined && { refreshToken }),
+    ...defined({ subject, refreshToken, context }),
     ...(refreshLifetimeMs !== undefined && { refreshRemainingMs: refreshLifetimeMs - ageMs }),
     ...(dueAfterMs < Infinity && { dueRemainingMs: dueAfterMs - ageMs }),
-    ...(context !== undefined && { context }),
   }
 }
 
@@ -263,7 +262,7 @@ export function receivedTokens(
   if (refreshToken === undefined) return granted
   const { subject, refreshRemainingMs: leftMs } = lease.tokens ?? {}
   const access = flaw && lease.tokens && accessOf(lease.tokens, sinceLeaseMs)
-  const received = { ...granted, ...access, ...(subject !== undefined && { subject }) }
+  const received = { ...granted, ...access, ...defined({ subject }) }
   if (keepsMs < Infinity || granted.refreshToken !== undefined) return received
   if (leftMs === undefined) return { ...received, refreshToken }
   const refreshRemainingMs = leftMs - sinceLeaseMs

@@ -36,24 +36,21 @@ const ASSUMED_LIFETIME_MS = 300_000
 export function grantOfSource(given: DetailedGrant | undefined, presented: string | undefined): ReadGrant {
   const { flaw, ...details } = (member(given, GRANT_DETAILS) ?? {}) as GrantDetails
   const problems: string[] = []
-  let parts: Partial<TokenGrant> = {}
+  const parts: Partial<TokenGrant> = {}
   let isSpent = false
   try {
     const members = membersOf(given)
-    parts = rotatedIn(members, presented)
+    Object.assign(parts, rotatedIn(members, presented))
     isSpent = parts.refreshToken !== undefined
     if (flaw && !isSpent) throw flaw
-    const { accessLifetimeMs: ms } = members
-    const isLifetimeAssumed = isSpent && typeof ms === 'number' && !(ms > 0 && ms < Infinity)
-    if (isLifetimeAssumed && !flaw)
-      problems.push(`accessLifetimeMs must be positive and finite, got ${ms}: ${ASSUMED_LIFETIME_MS} ms are assumed`)
+    const assumed = isSpent ? assumedIn(members) : undefined
+    if (assumed && !flaw) problems.push(assumed.problem)
     for (const read of [refreshIn, subjectIn, contextIn])
-      parts = { ...parts, ...(isSpent ? orAbsent(read, members, problems) : read(members)) }
+      Object.assign(parts, isSpent ? orAbsent(read, members, problems) : read(members))
     if (flaw) throw flaw
-    const lifetime = isLifetimeAssumed && { accessLifetimeMs: ASSUMED_LIFETIME_MS }
-    const access = accessIn({ ...members, ...lifetime }, given)
+    const access = accessIn({ ...members, ...assumed?.lifetime }, given)
     const grant = Object.freeze({ ...access, ...dueIn(members), ...parts })
-    return { ...details, ...(lifetime && { isLifetimeAssumed }), grant, problems }
+    return { ...details, ...(assumed && { isLifetimeAssumed: true }), grant, problems }
   } catch (thrown) {
     const error = errorOf(thrown)
     if (!isSpent) throw error
@@ -65,6 +62,13 @@ export function grantOfSource(given: DetailedGrant | undefined, presented: strin
 function rotatedIn(members: Members, presented: string | undefined): Pick<TokenGrant, 'refreshToken'> {
   const next = quietly(() => refreshIn({ ...members, refreshLifetimeMs: undefined }))
   return presented !== undefined && next?.refreshToken !== presented ? { ...next } : {}
+}
+
+/** The assumed lifetime in the place of one that is not usable. */
+function assumedIn({ accessLifetimeMs: ms }: Members) {
+  if (typeof ms !== 'number' || (ms > 0 && ms < Infinity)) return undefined
+  const problem = `accessLifetimeMs must be positive and finite, got ${ms}: ${ASSUMED_LIFETIME_MS} ms are assumed`
+  return { problem, lifetime: { accessLifetimeMs: ASSUMED_LIFETIME_MS } }
 }
 
 function orAbsent(read: (members: Members) => object, members: Members, problems: string[]): object {

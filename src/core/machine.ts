@@ -18,6 +18,7 @@ import {
   statusIn,
   timerMs,
   type LoginStatus,
+  isNewFailure,
 } from './status.ts'
 import { quietly } from './thrown.ts'
 import type { StoredTokens } from './stored-tokens.ts'
@@ -208,6 +209,7 @@ export class Machine implements LoginHost {
   #failed(renewal: Renewal, thrown: unknown): void {
     const { clock, events, store } = this.#settings
     const { backoff: before, login } = this.#account
+    const isOwn = renewal.lastError !== undefined
     // All callers who waited for this renewal have left.
     if (thrown instanceof Halted) {
       this.#settle(before)
@@ -220,20 +222,17 @@ export class Machine implements LoginHost {
     // The cool-down is enough. The gap between forced renewals would block the renewal of a rejected one-hour token for six minutes.
     this.#account.forcedAt = -Infinity
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
-    const by = renewal.lastError ? 'here' : 'elsewhere'
+    const by = isOwn ? 'here' : 'elsewhere'
     if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.logins.stop(by)
     const isLost = error.code === 'ERR_LOGIN_REQUIRED'
-    // The store has no login, and this manager knew of none: this is no failed renewal (F386).
-    const isFound = isLost && !renewal.lastError && login?.isPresent === false
+    const isNews = isNewFailure(backoff, before, isLost && !isOwn && login?.isPresent === false)
     // An access token that is still valid is kept until it expires.
     const validMs = isLost ? this.logins.lost?.(error, by) : undefined
     this.#armTimer(validMs ?? coolDown.ms)
     const failure = coolDown.ms === Infinity ? error : errorWith(error, { retryAt: nextAttemptAt })
     // A pending login may still bring a token for them.
     if (!isLost || !login?.isPending) this.room.dismiss(failure)
-    // A manager that waits for a login may check the store each second. It emits the event only once.
-    if (!isFound && (backoff.until < Infinity || before?.error.code !== error.code))
-      events.emit('renewalFailed', { error: failure, nextAttemptAt })
+    if (isNews) events.emit('renewalFailed', { error: failure, nextAttemptAt })
   }
 
   #failureOf(thrown: unknown): { readonly error: TokenError; readonly coolDown: OwnCoolDown } {

@@ -182,9 +182,7 @@ export class Manager implements LoginManager {
   /** Returns a different token than `refused`. Forces no renewal if the manager has already replaced `refused`. */
   #replace(refused: string, options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
-    // The manager would not recognize a header value, and the caller would receive the rejected token again.
-    if (/^(bearer|dpop) /i.test(refused))
-      throw new TypeError('refused must be the access token itself, not a header value')
+    checkIsToken(refused)
     const { generations, login } = this.#account
     // The rejected token belongs to the current login, so the caller must not receive a token of the next login.
     const generation = generations.first
@@ -339,6 +337,12 @@ function causeFor(current: HeldToken | undefined): RenewalCause {
 }
 
 /** The source waits for the manager during its own token request (F309). */
+/** The manager would not recognize a header value, and the caller would receive the rejected token again. */
+function checkIsToken(refused: string): void {
+  if (/^(bearer|dpop) /i.test(refused))
+    throw new TypeError('refused must be the access token itself, not a header value')
+}
+
 function waitForItself(): never {
   const message =
     'The token source waits for itself: its token request calls this manager, or an instance that uses it. Use a plain instance'

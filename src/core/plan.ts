@@ -1,3 +1,4 @@
+import { defined } from './defined.ts'
 import { detailsOf, outcomeOf, TokenError } from './errors.ts'
 import type { RetryPolicy } from './manager-options.ts'
 import type { Consequence, OwnCoolDown, Plan, Policy, Situation } from './situation.ts'
@@ -14,10 +15,7 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
   const { fate, foundInvalid = false } = consequence
   const suspicion = foundInvalid ? suspicionIn(situation, policy) : undefined
   const retryAfterMs = Math.min(retryAfterMsOf(error), policy.retry.maxRetryAfterMs)
-  const isStopped = suspicion !== undefined && policy.onSuspicious === 'stop'
-  const reported = isStopped
-    ? stopAfter(error)
-    : (policy.rules.errorAfter?.(error, consequence, suspicion, situation) ?? error)
+  const reported = errorAfter(error, consequence, suspicion, situation, policy)
   const obtains = consequence.next === 'obtain'
   const plan = {
     error: reported,
@@ -62,6 +60,18 @@ function rejectedTokenIn({
   }
 }
 
+/** The error for callers and listeners. */
+function errorAfter(
+  error: TokenError,
+  consequence: Consequence,
+  suspicion: Plan['suspicion'],
+  situation: Situation,
+  { onSuspicious, rules }: Policy,
+): TokenError {
+  if (suspicion && onSuspicious === 'stop') return stopAfter(error)
+  return rules.errorAfter?.(error, consequence, suspicion, situation) ?? error
+}
+
 /** The error for a suspicious refresh token with `onSuspicious: 'stop'`. */
 function stopAfter({ status, serviceCode }: TokenError): TokenError {
   const message = 'A refresh token was rejected before it expired: the manager stops until reset() or adopt()'
@@ -71,45 +81,62 @@ function stopAfter({ status, serviceCode }: TokenError): TokenError {
 function nextAfter(
   error: TokenError,
   known: Situation & Consequence,
-  { retry, renewal }: Policy,
+  policy: Policy,
   retryAfterMs: number,
 ): Plan['next'] {
-  const { next, foundInvalid = false, isFirstDoubt = false, leastMs = 0, mostMs = Infinity } = known
-  const { attempt, maxAttempts, meanwhile, failures, chance, usableMs } = known
+  const { next, failures, leastMs = 0, mostMs = Infinity } = known
   if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') return coolDownOf(error, Infinity, failures)
-  const isReplaced = foundInvalid && meanwhile?.newer !== undefined
-  const isImmediate = next === 'obtain' || isReplaced
-  // The request has not shown whether the account works: the refresh endpoint is gone, or the refresh token was superseded. So even a probe, which
-  // is limited to one request, makes another.
-  const isInconclusive = isImmediate && (isReplaced || isRefreshGone(error))
-  // If no caller can wait as long as the service asks, the renewal fails immediately for all callers.
-  const mayCall = isImmediate || (next === 'retry' && retryAfterMs <= renewal.maxWaitMs)
-  if (mayCall && attempt < (isInconclusive ? retry.maxAttempts : maxAttempts)) {
-    const pause = () => (isFirstDoubt ? shortBackoffMs(chance) : pauseMs(attempt, error, retryAfterMs, retry, chance))
-    return { kind: 'retry', ms: isImmediate ? 0 : pause() }
-  }
-  if (next === 'while-usable') return { ...coolDownOf(error, usableMs, failures), whileUsable: true }
+  const pause = pauseIn(error, known, policy, retryAfterMs)
+  if (pause !== undefined) return { kind: 'retry', ms: pause }
+  if (next === 'while-usable') return { ...coolDownOf(error, known.usableMs, failures), whileUsable: true }
   const ms = Math.max(leastMs, coolDownMs(error, known, retryAfterMs))
   return coolDownOf(error, Math.min(mostMs, ms), failures)
 }
 
-/** The report to the record. Even a closed manager reports a cool-down, or a pause that the service asked for: another owner makes the next request. */
+/** The pause before the next request of this renewal, ms; undefined if there is none. */
+function pauseIn(
+  error: TokenError,
+  known: Situation & Consequence,
+  { retry, renewal }: Policy,
+  retryAfterMs: number,
+): number | undefined {
+  const { next, foundInvalid, isFirstDoubt, attempt, maxAttempts, meanwhile, chance } = known
+  const isReplaced = foundInvalid === true && meanwhile?.newer !== undefined
+  const isImmediate = next === 'obtain' || isReplaced
+  // The request has not shown whether the account works: the refresh endpoint is gone, or the refresh token was superseded. So even a probe, which
+  // is limited to one request, makes another.
+  const isInconclusive = isImmediate && (isReplaced || isRefreshGone(error))
+  if (attempt >= (isInconclusive ? retry.maxAttempts : maxAttempts)) return undefined
+  if (isImmediate) return 0
+  // If no caller can wait as long as the service asks, the renewal fails immediately for all callers.
+  if (next !== 'retry' || retryAfterMs > renewal.maxWaitMs) return undefined
+  return isFirstDoubt ? shortBackoffMs(chance) : pauseMs(attempt, error, retryAfterMs, retry, chance)
+}
+
+/** Whether what follows applies to all owners of the record. */
+function isForAll({ adopts, hasRetryAfter, next }: Omit<Plan, 'shared'>, halted: Situation['halted']): boolean {
+  const isCoolDown = next.kind === 'cool-down'
+  // The access token of another owner may expire at a different time.
+  if (adopts || (isCoolDown && next.whileUsable === true)) return false
+  // Even a closed manager reports a cool-down, or a pause that the service asked for: another owner makes the next request.
+  return !halted || (halted === 'closed' && (hasRetryAfter || isCoolDown))
+}
+
+/** The report to the record. */
 function reportOf(
-  { adopts, hasRetryAfter, next, error }: Omit<Plan, 'shared'>,
+  plan: Omit<Plan, 'shared'>,
   { foundInvalid, says }: Consequence,
   { halted, isRejected, credentialsDigest }: Situation,
 ): Omit<Report, 'fate'> {
-  const isCoolDown = next.kind === 'cool-down'
-  const isShared = !halted || (halted === 'closed' && (hasRetryAfter || isCoolDown))
-  // The access token of another owner may expire at a different time.
-  if (adopts || !isShared || (isCoolDown && next.whileUsable === true)) return { shared: undefined }
-  if (!isCoolDown) return { shared: next }
+  const { next, error } = plan
+  if (!isForAll(plan, halted)) return { shared: undefined }
+  if (next.kind !== 'cool-down') return { shared: next }
   const hasEnded = foundInvalid === true && isRejected === true && error.code === 'ERR_LOGIN_REQUIRED'
   const drops = hasEnded || error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
   // A rejection does not apply to the credentials of other owners.
   const by = error.code === 'ERR_CREDENTIALS_REJECTED' ? credentialsDigest : undefined
   const shared = by === undefined ? next : { ...next, by }
-  return { shared, ...(drops && { drops }), ...(says !== undefined && { says }) }
+  return { shared, ...(drops && { drops }), ...defined({ says }) }
 }
 
 /**
@@ -217,12 +244,7 @@ export function coolDownOf(error: TokenError, ms: number, failures: number): Coo
   const { code, status, serviceCode } = error
   const { loginReason } = detailsOf(error)
   const isFirm = !error.retryable || code === 'ERR_THROTTLED' || retryAfterMsOf(error) > 0
-  const details = {
-    ...(status !== undefined && { status }),
-    ...(serviceCode !== undefined && { serviceCode }),
-    ...(loginReason !== undefined && { loginReason }),
-  }
-  return { kind: 'cool-down', ms, failures, isFirm, code, ...details }
+  return { kind: 'cool-down', ms, failures, isFirm, code, ...defined({ status, serviceCode, loginReason }) }
 }
 
 /** Thrown inside a renewal by a failed token request: the error for callers, and what follows. */

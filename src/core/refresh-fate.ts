@@ -51,12 +51,12 @@ export function presentableIn(
   { graceMs = 0, inDoubt }: LeaseTerms = {},
   now: number,
 ): Pick<Lease, 'presentable' | 'isDoubted' | 'isLastResort' | 'isRestored' | 'unclear'> {
-  const doubtAt = known?.doubtAt
-  const unclear = known?.unclear
+  if (!known) return { presentable: false, isDoubted: false }
+  const { doubtAt, unclear } = known
   const isGraced = doubtAt === undefined || Math.abs(now - doubtAt) < graceMs
   const allowance = isGraced ? {} : inDoubt?.(doubtAt)
   return {
-    presentable: known?.refreshToken !== undefined && !known.retired && allowance !== undefined,
+    presentable: known.refreshToken !== undefined && !known.retired && allowance !== undefined,
     isDoubted: doubtAt !== undefined && graceMs < Infinity,
     ...allowance,
     ...(unclear && { unclear: { ...unclear, sinceMs: Math.abs(now - unclear.at) } }),

@@ -1,3 +1,4 @@
+import { defined } from './defined.ts'
 import type { Settings } from './account.ts'
 import { detailsOf, outcomeOf, type TokenError } from './errors.ts'
 import { withinExchange } from './exchange.ts'
@@ -38,12 +39,8 @@ export async function revokeAtSource(
 ): Promise<NotRevoked | undefined> {
   const { source } = settings
   if (!offers(source, 'revoke')) return { reason: 'no-endpoint' }
-  const about = { ...(context !== undefined && { context }) }
-  const set = {
-    ...(accessToken !== '' && { accessToken }),
-    ...(refreshToken !== undefined && { refreshToken }),
-    ...about,
-  }
+  const about = defined({ context })
+  const set = defined({ accessToken: accessToken || undefined, refreshToken, context })
   const call = (known: ExchangeContext) => within(async () => source.revoke(set, known))
   try {
     await withinExchange(settings, true, call, about)

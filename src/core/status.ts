@@ -54,25 +54,34 @@ export function backoffAfter(
 }
 
 /**
+ * Whether listeners must be notified of a failed renewal. A manager that waits for a login may check the store each second: it reports that once.
+ *
+ * @param isFound The store has no login, and the manager knew of none: this is no failed renewal (F386).
+ */
+export function isNewFailure({ until, error }: Backoff, before: Backoff | undefined, isFound: boolean): boolean {
+  return !isFound && (until < Infinity || before?.error.code !== error.code)
+}
+
+/**
  * Decides whether a caller starts a renewal, joins one, or waits for a pending login. During a backoff, callers neither start nor join a renewal.
  *
  * @param limit When the caller's wait ends, monotonic ms. A caller who can outwait the pause of a renewal joins it.
  * @param breaksBackoff Whether the caller wants a renewal despite a backoff that is not firm.
  */
-export function admission(
-  { renewal, backoff, isClosed, current, login }: Activity,
-  now: number,
-  limit = now,
-  breaksBackoff = false,
-): Admission {
+export function admission(activity: Activity, now: number, limit = now, breaksBackoff = false): Admission {
+  const { renewal, isClosed, current, login } = activity
   if (isClosed) return 'closed'
   if (login?.awaitsPending(current)) return 'await-login'
-  const canJoin = renewal !== undefined
+  return blockedBy(activity, now, limit, breaksBackoff) ?? (renewal ? 'join' : 'start')
+}
+
+function blockedBy({ renewal, backoff }: Activity, now: number, limit: number, breaks: boolean): Backoff | undefined {
   const endsAt = backoff?.asksAt ?? backoff?.until ?? now
+  if (now >= endsAt) return undefined
+  const canJoin = renewal !== undefined
   // All callers join a renewal that runs despite the backoff.
-  const isBroken = backoff?.isFirm === false && (canJoin || breaksBackoff)
-  if (backoff && now < endsAt && !isBroken && !(canJoin && limit > endsAt)) return backoff
-  return canJoin ? 'join' : 'start'
+  const isBroken = backoff?.isFirm === false && (canJoin || breaks)
+  return isBroken || (canJoin && limit > endsAt) ? undefined : backoff
 }
 
 /** Whether a new token is likely soon: a renewal makes its first exchange, and the previous renewal did not fail. */

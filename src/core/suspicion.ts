@@ -1,3 +1,4 @@
+import { defined } from './defined.ts'
 import type { Clock } from './clock.ts'
 import { fingerprintOf } from './digest.ts'
 import type { TokenError } from './errors.ts'
@@ -72,8 +73,7 @@ export class SuspicionWatch {
       fingerprint,
       ...(remainingMs !== undefined && { refreshExpiresAt: Math.round(rejectedAt + remainingMs) }),
       rejectedAt,
-      ...(status !== undefined && { status }),
-      ...(serviceCode !== undefined && { serviceCode }),
+      ...defined({ status, serviceCode }),
       action: this.#action,
     })
   }

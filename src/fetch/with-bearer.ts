@@ -1,6 +1,6 @@
 import { UnauthenticatedRequests } from '../client/unauthenticated-requests.ts'
 import { type BearerOptions, type BearerSettings, bearerSettings } from '../client/bearer-options.ts'
-import { originBindingOf } from '../client/origin-binding.ts'
+import { type OriginBinding, originBindingOf } from '../client/origin-binding.ts'
 import { deliver } from '../client/bearer-request.ts'
 import { grantedOrigins } from '../client/origins.ts'
 import { promised } from '../client/promised.ts'
@@ -43,22 +43,7 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
   const access = accessTo(tokens)
   const origins = grantedOrigins(settings, { name: 'The page' }, access.origin, 'pass origins')
   const binding = originBindingOf(settings, access)
-  const bare = new UnauthenticatedRequests()
-  const targetOf = readerOf(origins)
-
-  /** @returns The target of the request, if it may receive the token. */
-  function grantedTarget(input: Input, init: Given): Target | undefined {
-    const target = targetOf(input)
-    if (!target || !takesHeaders(input, init)) return undefined
-    const { origin } = target
-    const own = headerIn(input, init, binding.name)
-    const isAllowed = origins.includes(origin)
-    if (isAllowed && (own === null || settings.overwrite)) return target
-    if (isAllowed) bare.reportLeftover(own, binding)
-    if (own !== null) return undefined
-    bare.reportOrigin(origin === 'null' ? 'an address without an origin' : origin, origins, [access])
-    return undefined
-  }
+  const grantedTarget = targetReader(origins, binding, settings.overwrite)
 
   const wrapped = (given: unknown, options?: Given): Promise<Response> => {
     try {
@@ -78,6 +63,24 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
     }
   }
   return Object.assign(wrapped, fetch)
+}
+
+/** @returns A reader of the target of a request, if it may receive the token. Reports the others. */
+function targetReader(origins: readonly string[], binding: OriginBinding<Response>, overwrites = false) {
+  const bare = new UnauthenticatedRequests()
+  const targetOf = readerOf(origins)
+  return (input: Input, init: Given): Target | undefined => {
+    const target = targetOf(input)
+    if (!target || !takesHeaders(input, init)) return undefined
+    const { origin } = target
+    const own = headerIn(input, init, binding.name)
+    const isAllowed = origins.includes(origin)
+    if (isAllowed && (own === null || overwrites)) return target
+    if (isAllowed) bare.reportLeftover(own, binding)
+    if (own !== null) return undefined
+    bare.reportOrigin(origin === 'null' ? 'an address without an origin' : origin, origins, [binding.access])
+    return undefined
+  }
 }
 
 /** @returns A reader of addresses. An address that begins with an allowed origin needs no parsing. */

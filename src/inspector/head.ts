@@ -30,25 +30,35 @@ interface Login {
 }
 
 export function headOf(status: LoginStatus, life: Life | undefined, now: number): Head {
-  const { phase, renewing, accessExpiresAt = now, nextAttemptAt, lastError, counts } = status
   const { login, loginReason } = status as Login
-  const mustLogIn = login === 'required'
-  const leftMs = mustLogIn ? 0 : Math.max(0, accessExpiresAt - now)
-  const parts = [
-    mustLogIn ? 'login required' : phase,
-    mustLogIn && loginReason,
-    leftMs > 0 && `${inSeconds(leftMs)} left`,
-    renewing && 'renewing',
-    nextAttemptAt !== undefined && !mustLogIn && `next attempt in ${inSeconds(nextAttemptAt - now)}`,
-    !mustLogIn && lastError,
-  ]
+  const { renewing, counts } = status
+  const head =
+    login === 'required'
+      ? { share: 0, color: RED, parts: ['login required', loginReason, renewing && 'renewing'] }
+      : headOfToken(status, life, now)
+  const shownCounts = Object.entries(counts).map(
+    ([name, count]) => `${count} ${count === 1 ? name.replace(/(?<=sh)es$|s$/, '') : name}`,
+  )
+  const { share, color, parts } = head
+  return { share, color, title: parts.filter(Boolean).join(' · '), counts: shownCounts.join(' · ') }
+}
+
+function headOfToken(
+  { phase, renewing, accessExpiresAt, nextAttemptAt, lastError }: LoginStatus,
+  life: Life | undefined,
+  now: number,
+) {
+  const leftMs = Math.max(0, (accessExpiresAt ?? now) - now)
   return {
     share: life ? Math.min(1, leftMs / Math.max(1, life.expiresAt - life.at)) : 0,
-    color: mustLogIn ? RED : phase === 'fresh' ? GREEN : phase === 'due' ? ORANGE : RED,
-    title: parts.filter(Boolean).join(' · '),
-    counts: Object.entries(counts)
-      .map(([name, count]) => `${count} ${count === 1 ? name.replace(/(?<=sh)es$|s$/, '') : name}`)
-      .join(' · '),
+    color: phase === 'fresh' ? GREEN : phase === 'due' ? ORANGE : RED,
+    parts: [
+      phase,
+      leftMs > 0 && `${inSeconds(leftMs)} left`,
+      renewing && 'renewing',
+      nextAttemptAt !== undefined && `next attempt in ${inSeconds(nextAttemptAt - now)}`,
+      lastError,
+    ],
   }
 }
 

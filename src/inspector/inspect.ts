@@ -58,22 +58,20 @@ export function inspect(
   }
 
   const addDot = (kind: Kind) => void (own = withDot(own, [Date.now(), kind]))
-  const stopListening = tokens.onAny((name, event) => {
+  const timer = page.setInterval(draw, FRAME_MS)
+  const onEvent: Parameters<ResourceTokens['onAny']>[0] = (name, event) => {
     view.log(`${new Date().toLocaleTimeString()} ${lineOf(name, event)}`)
     const kind = kindOfEvent(name, event)
     if (kind) addDot(kind)
     draw()
-  })
-  const stopFollowing = api && followRequests(api, addDot)
-  const timer = page.setInterval(draw, FRAME_MS)
+  }
+  const stops = [tokens.onAny(onEvent), api && followRequests(api, addDot), () => tabs.leave()]
   parent.append(view.element as never)
   draw()
   return () => {
     page.clearInterval(timer)
-    stopListening()
-    stopFollowing?.()
+    for (const stop of stops) stop?.()
     view.element.remove()
-    tabs.leave()
   }
 }
 

@@ -69,7 +69,12 @@ export function authProviderOf(provider: CheckedProvider, page: OnePage, instead
       for (const one of scopes) await provider.invalidateCredentials?.(one)
     },
   }
-  const authProvider = new Proxy(provider, {
+  return { authProvider: delegating(provider, own, failed), forget }
+}
+
+/** @returns The provider with other members. @param onFailure Called if a member fails. */
+function delegating(provider: CheckedProvider, own: Members, onFailure: () => void): CheckedProvider {
+  return new Proxy(provider, {
     get(target, name) {
       const value: unknown = Object.hasOwn(own, name) ? own[name] : Reflect.get(target, name)
       if (typeof value !== 'function') return value
@@ -77,15 +82,14 @@ export function authProviderOf(provider: CheckedProvider, page: OnePage, instead
         try {
           // Called on the provider itself: a class with private members throws for any other `this`.
           const result: unknown = Reflect.apply(value, target, given)
-          if (isPromise(result)) result.then(undefined, failed)
+          if (isPromise(result)) result.then(undefined, onFailure)
           return result
         } catch (error) {
-          failed()
+          onFailure()
           throw error
         }
       }
     },
     set: (target, name, value) => Reflect.set(target, name, value),
   })
-  return { authProvider, forget }
 }

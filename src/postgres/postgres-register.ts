@@ -34,25 +34,10 @@ export function postgresRegister(
     quoted(table),
     listener ? `key, pg_notify('${CHANNEL}', key)` : 'key',
   )
-  let isEpochRefused = false
-
   /** @returns undefined if the client returns anything else, which the store reports. */
-  async function rowsOf(text: string, values: unknown[]): Promise<readonly unknown[] | undefined> {
-    return ((await pool.query(text, values)) as { rows: unknown[] } | undefined)?.rows
-  }
-
-  async function rowOf(key: string): Promise<unknown> {
-    if (!isEpochRefused)
-      try {
-        return (await rowsOf(read, [key]))?.[0]
-      } catch (thrown) {
-        if (!EPOCH_DENIED.includes(codeOf(thrown))) throw thrown
-      }
-    const rows = await rowsOf(readWithoutEpoch, [key])
-    // The epoch was denied, not the table.
-    isEpochRefused = true
-    return rows?.[0]
-  }
+  const rowsOf: Query = async (text, values) =>
+    ((await pool.query(text, values)) as { rows: unknown[] } | undefined)?.rows
+  const rowOf = rowReader(rowsOf, read, readWithoutEpoch)
 
   return {
     kind: 'postgres',
@@ -76,6 +61,25 @@ export function postgresRegister(
       }
       throw new ForeignReply()
     },
+  }
+}
+
+type Query = (text: string, values: unknown[]) => Promise<readonly unknown[] | undefined>
+
+/** @returns Reads the row of a key. A role that may not read the epoch reads without it from then on. */
+function rowReader(rowsOf: Query, read: string, readWithoutEpoch: string): (key: string) => Promise<unknown> {
+  let isEpochRefused = false
+  return async (key) => {
+    if (!isEpochRefused)
+      try {
+        return (await rowsOf(read, [key]))?.[0]
+      } catch (thrown) {
+        if (!EPOCH_DENIED.includes(codeOf(thrown))) throw thrown
+      }
+    const rows = await rowsOf(readWithoutEpoch, [key])
+    // The epoch was denied, not the table.
+    isEpochRefused = true
+    return rows?.[0]
   }
 }
 

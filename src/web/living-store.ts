@@ -36,24 +36,12 @@ export function livingStore(store: OpenableStore): OpenableStore {
 
 function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): TokenRecord {
   const life = `${LOCKED}${randomHex()}`
-  /** Releases the lock of a lease, by its fence. */
-  const held = new Map<number, () => void>()
+  const { keep, release: releaseOf } = locksOfLeases(clock)
   const hasDied = (owner: string) => isDead(owner, acquire, clock)
-
-  function keep(fence: number, ttlMs: number, release: () => void): void {
-    // An expired lease blocks no owner, with or without a lock.
-    const cancel = clock.setTimer(release, ttlMs)
-    held.get(fence)?.()
-    held.set(fence, () => {
-      cancel()
-      held.delete(fence)
-      release()
-    })
-  }
 
   /** @param step If it fails, the exchange is over all the same, and its refresh token is in doubt for all owners. */
   const unlocking = <Value>({ fence }: Lease, step: Promise<Value>): Promise<Value> =>
-    step.finally(() => held.get(fence)?.())
+    step.finally(() => releaseOf(fence))
 
   /** @param lease Requests a lease under a name; and once more if the owner whose exchange is in flight has died. */
   async function leased(owner: string, ttlMs: number, lease: (owner: string, others: Others) => Promise<LeaseResult>) {
@@ -85,6 +73,23 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): Toke
     check: (...given) => record.check?.(...given) ?? Promise.resolve(undefined),
     watch: (onChange) => record.watch?.(onChange),
   }
+}
+
+/** The locks of leases, by their fences. */
+function locksOfLeases(clock: Clock) {
+  const held = new Map<number, () => void>()
+  const release = (fence: number) => held.get(fence)?.()
+  function keep(fence: number, ttlMs: number, releaseLock: () => void): void {
+    // An expired lease blocks no owner, with or without a lock.
+    const cancel = clock.setTimer(releaseLock, ttlMs)
+    release(fence)
+    held.set(fence, () => {
+      cancel()
+      held.delete(fence)
+      releaseLock()
+    })
+  }
+  return { keep, release }
 }
 
 /** @returns release; undefined if the lock is not available, or the browser denies it or does not respond */

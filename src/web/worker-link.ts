@@ -53,13 +53,8 @@ export class Link {
     this.#worker.postMessage({ [REQUEST_KEY]: { ...details, name, page: this.#page } satisfies PageRequest }, [
       port2,
     ] as never)
-    const limit = {
-      clock: systemClock,
-      ms,
-      holdsProcess: true,
-      atLimit: () => noResponse('did not respond in time'),
-    }
-    return withinLimit(responded, limit)
+    const atLimit = () => noResponse('did not respond in time')
+    return withinLimit(responded, { clock: systemClock, ms, holdsProcess: true, atLimit })
       .then((response) => {
         if (name === 'connect') this.#listen(port)
         return response
