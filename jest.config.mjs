@@ -16,6 +16,7 @@ const processes = [
 const large = [
   'core/state-diagram',
   'exhaustive/reduction',
+  'figures/many-managers',
   'figures/outage',
   'figures/traffic',
   'store/fleet',

@@ -32,6 +32,7 @@ const GROUPS = {
       'worker',
       'token-service',
       'own-source',
+      'managers',
     ],
     ...['fetch', 'mcp', 'dpop', 'one-machine', 'fleet', 'registers', 'serverless'],
   ],
