@@ -1,4 +1,4 @@
-import { SHORT_BACKOFF_MS, isRefreshGone, isUsable, retryAfterMsOf, refreshTokenOutcomeOf } from './plan.ts'
+import { SHORT_BACKOFF_MS, isRefreshGone, isUsable, fateAfter5xx, refreshTokenOutcomeOf } from './plan.ts'
 import { outcomeOf, type TokenError } from './errors.ts'
 import type { Consequence, Policy, Rules, Situation } from './situation.ts'
 
@@ -43,11 +43,7 @@ function afterObtain(error: TokenError, { signatureFailures }: Situation): Conse
   return { fate: 'keep', next: signatureFailures > 1 ? 'stop' : nextOf(error) }
 }
 
-/** A reusable refresh token stays valid, whatever became of the request. */
-const fateInDoubt = (graceMs: number) => (graceMs === Infinity ? 'keep' : 'doubtful')
-
 function afterRefresh(error: TokenError, situation: Situation, { graceMs }: Policy): Consequence {
-  const inDoubt = fateInDoubt(graceMs)
   switch (refreshTokenOutcomeOf(error)) {
     case 'refused':
       return { fate: 'dead', next: 'obtain', foundInvalid: true }
@@ -59,11 +55,10 @@ function afterRefresh(error: TokenError, situation: Situation, { graceMs }: Poli
     case 'not-sent':
       return { fate: 'keep', next: nextUnspent(error, situation) }
     case 'unknown-5xx':
-      // If the grace covers the pause, this 5xx does not count as a presentation.
-      return { fate: retryAfterMsOf(error) < graceMs ? inDoubt : 'counted', next: 'retry' }
+      return { fate: fateAfter5xx(error, graceMs), next: 'retry' }
     case 'accepted':
     case 'unknown':
-      return { fate: inDoubt, next: graceMs === 0 ? 'obtain' : nextOf(error) }
+      return { fate: graceMs === Infinity ? 'keep' : 'doubtful', next: graceMs === 0 ? 'obtain' : nextOf(error) }
   }
 }
 

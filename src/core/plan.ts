@@ -3,7 +3,7 @@ import { detailsOf, outcomeOf, TokenError } from './errors.ts'
 import type { RetryPolicy } from './manager-options.ts'
 import type { Consequence, OwnCoolDown, Plan, Policy, Situation } from './situation.ts'
 import type { RejectedRefreshToken } from './suspicion.ts'
-import type { CoolDown, Report, Retry } from './lease.ts'
+import type { CoolDown, RefreshTokenFate, Report, Retry } from './lease.ts'
 
 /**
  * The plan after a failed exchange: the table of outcomes, the retries and the cool-down (design: Renewal, Logins). It is computed inside the step
@@ -165,6 +165,12 @@ export const NO_CONSEQUENCES = {
 /** What the source reports about the refresh token, else the outcome. */
 export function refreshTokenOutcomeOf(error: TokenError) {
   return detailsOf(error).refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : outcomeOf(error))
+}
+
+/** The fate of a refresh token that met a 5xx. A reusable one stays valid. If the grace covers the pause, this 5xx does not count as a presentation. */
+export function fateAfter5xx(error: TokenError, graceMs: number): RefreshTokenFate {
+  if (graceMs === Infinity) return 'keep'
+  return retryAfterMsOf(error) < graceMs ? 'doubtful' : 'counted'
 }
 
 /** Whether the refresh endpoint is gone. A service may disable it while the credentials still work (F229). */

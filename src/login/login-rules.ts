@@ -4,7 +4,7 @@ import {
   coolDownMs,
   coolDownOf,
   isUsable,
-  retryAfterMsOf,
+  fateAfter5xx,
   refreshTokenOutcomeOf,
 } from '../core/plan.ts'
 import { detailsOf, errorWith, type LoginReason, outcomeOf, TokenError } from '../core/errors.ts'
@@ -100,9 +100,8 @@ function afterRefresh(error: TokenError, situation: Situation, policy: Policy): 
 }
 
 function afterClearResponse(error: TokenError, situation: Situation, { graceMs }: Policy): Consequence {
-  const { presented = 1, lease } = situation
-  const isReusable = graceMs === Infinity
-  const again = isReusable || presented < MAX_DOUBTFUL ? 'retry' : 'stop'
+  const { presented = 1 } = situation
+  const again = graceMs === Infinity || presented < MAX_DOUBTFUL ? 'retry' : 'stop'
   switch (refreshTokenOutcomeOf(error)) {
     case 'refused':
       return { fate: 'dead', next: 'login', foundInvalid: true }
@@ -115,18 +114,20 @@ function afterClearResponse(error: TokenError, situation: Situation, { graceMs }
     case 'rejected':
       return { fate: 'keep', next: 'stop' }
     case 'unknown-5xx':
-      return { fate: isReusable ? 'keep' : retryAfterMsOf(error) < graceMs ? 'doubtful' : 'counted', next: again }
+      return { fate: fateAfter5xx(error, graceMs), next: again }
     case 'accepted':
-    case 'unknown':
-      if (isReusable) return { fate: 'keep', next: error.retryable ? 'retry' : 'stop' }
-      // The service may still be processing the first presentation.
-      if (graceMs === 0 && isUsable(situation)) return { fate: 'doubtful', next: 'while-usable' }
-      return {
-        fate: 'doubtful',
-        next: error.retryable ? again : 'stop',
-        isFirstDoubt: graceMs === 0 && lease.isDoubted !== true,
-      }
+    case 'unknown': {
+      const next = error.retryable ? again : 'stop'
+      return graceMs === Infinity ? { fate: 'keep', next } : inDoubt(situation, graceMs, next)
+    }
   }
+}
+
+function inDoubt(situation: Situation, graceMs: number, next: 'retry' | 'stop'): Consequence {
+  const fate = 'doubtful'
+  // The service may still be processing the first presentation.
+  if (graceMs === 0 && isUsable(situation)) return { fate, next: 'while-usable' }
+  return { fate, next, isFirstDoubt: graceMs === 0 && situation.lease.isDoubted !== true }
 }
 
 /** Whether the same rejection, repeated for long enough, means that the refresh token is dead (F203, F288). */

@@ -1,3 +1,4 @@
+import { defined } from '../core/defined.ts'
 import { quietly } from '../core/thrown.ts'
 import { type ExchangeContext, GRANT_DETAILS, type DetailedGrant } from '../core/token-source.ts'
 import type { TokenResponse } from '../wire/token-response.ts'
@@ -40,43 +41,23 @@ export class ResponseReader {
    */
   grantIn(response: TokenResponse, context: ExchangeContext, presented?: string): DetailedGrant {
     const unusable = (why: string) => unusableResponse(response, why)
-    const whole = documentIn(response.text)
-    const read = whole ?? formIn(response.text)
-    if (!read) throw unusable(/^\s*</.test(response.text) ? 'it is HTML; check tokenEndpoint' : NO_JSON)
-    const [document = read, another] = holdersOfToken(read)
-    if (another) throw unusable(TWO_HOLDERS)
-    const refreshToken = memberOf(document, 'refresh_token') ?? ''
-    if (typeof refreshToken !== 'string') throw unusable(`refresh_token must be a string${CHANGED}`)
-    const isRotated = presented !== undefined && refreshToken !== '' && refreshToken !== presented
+    const { document, isJson } = readableIn(response)
     const now = parseHttpDate(response.headers.get('date')) ?? context.clock.wallNow()
-    const refreshLifetimeMs = refreshLifetimeIn(document, now)
-    const subject = subjectIn(document)
-    const others = {
-      ...(refreshToken !== '' && { refreshToken }),
-      ...(refreshToken !== '' && refreshLifetimeMs !== undefined && { refreshLifetimeMs }),
-      ...(subject !== undefined && { subject }),
-    }
-    const flaw = whole ? this.#accessTokenProblem(document) : NO_JSON
-    if (flaw !== undefined && refreshToken === '') throw unusable(flaw)
+    const others = othersIn(document, now, unusable)
+    const flaw = isJson ? this.#accessTokenProblem(document) : NO_JSON
+    if (flaw !== undefined && others.refreshToken === undefined) throw unusable(flaw)
     if (flaw !== undefined)
       return { accessToken: '', accessLifetimeMs: 0, ...others, [GRANT_DETAILS]: { flaw: unusable(flaw) } }
     const found = accessLifetime(document, [now, context.clock.wallNow()])
+    const isRotated = presented !== undefined && (others.refreshToken ?? presented) !== presented
     if (!found && !isRotated && memberOf(document, 'expires_in') !== undefined)
       throw unusable(`expires_in must be a positive number of seconds${CHANGED}`)
     const accessLifetimeMs = found?.ms ?? this.#defaultLifetimeMs
     this.#report(this.#problemsIn(document, found, accessLifetimeMs), context.report)
     this.#callOnAnswer(document)
     const accessToken = memberOf(document, 'access_token') as string
-    // Microsoft Entra
-    const refreshAfterMs = lifetimeAmong(document, ['refresh_in'], now)?.ms ?? 0
-    const due = refreshAfterMs > 0 && { refreshAfterMs }
-    return {
-      accessToken,
-      accessLifetimeMs,
-      ...due,
-      ...others,
-      ...(!found && { [GRANT_DETAILS]: { isLifetimeAssumed: true } }),
-    }
+    const due = dueIn(document, now)
+    return { accessToken, accessLifetimeMs, ...due, ...others, ...(!found && { [GRANT_DETAILS]: ASSUMED }) }
   }
 
   /** @returns Why the access token is unusable. */
@@ -124,6 +105,32 @@ export class ResponseReader {
 }
 
 const NO_JSON = `it is not a JSON object${CHANGED}`
+const ASSUMED = { isLifetimeAssumed: true }
+
+/** The members of the response, or of the object in it that holds the tokens. A form is read for its refresh token only. */
+function readableIn(response: TokenResponse): { readonly document: Members; readonly isJson: boolean } {
+  const whole = documentIn(response.text)
+  const read = whole ?? formIn(response.text)
+  if (!read) throw unusableResponse(response, /^\s*</.test(response.text) ? 'it is HTML; check tokenEndpoint' : NO_JSON)
+  const [document = read, another] = holdersOfToken(read)
+  if (another) throw unusableResponse(response, TWO_HOLDERS)
+  return { document, isJson: whole !== undefined }
+}
+
+/** What the response has beside the access token. */
+function othersIn(document: Members, now: number, unusable: (why: string) => Error) {
+  const given = memberOf(document, 'refresh_token') ?? ''
+  if (typeof given !== 'string') throw unusable(`refresh_token must be a string${CHANGED}`)
+  const refreshToken = given === '' ? undefined : given
+  const refreshLifetimeMs = refreshToken === undefined ? undefined : refreshLifetimeIn(document, now)
+  return defined({ refreshToken, refreshLifetimeMs, subject: subjectIn(document) })
+}
+
+/** Microsoft Entra */
+function dueIn(document: Members, now: number) {
+  const refreshAfterMs = lifetimeAmong(document, ['refresh_in'], now)?.ms ?? 0
+  return refreshAfterMs > 0 && { refreshAfterMs }
+}
 
 /** @param nows The service's time; then ours, in case an instant is unusable by the clock of the service. */
 function accessLifetime(document: Members, nows: readonly number[]): FoundLifetime | undefined {
