@@ -33,8 +33,8 @@ export type Failed = { readonly error: unknown } | undefined
  */
 export abstract class BearerRequest<R extends ClientResponse> {
   readonly binding: OriginBinding<R>
-  /** The login generation in which the request began. */
-  readonly startGeneration: number | undefined
+  /** The login generation in which the request began. Undefined: it belongs to no login yet. */
+  startGeneration: number | undefined
   /** Undefined if the request has no proof, or one of its own. */
   readonly prover: Prover | undefined
   /** The token of the latest attempt. */
@@ -80,6 +80,9 @@ export abstract class BearerRequest<R extends ClientResponse> {
   detachFromCaller(): void {
     // Not every client refers to objects that its caller may change.
   }
+
+  /** Called before the caller receives a response that rejects the token. @returns Whether the request is sent again, with its present `token`. */
+  beforeSurface?(response: R): Promise<boolean>
 
   /** Called before the caller receives the response. */
   finish(): void {
@@ -252,6 +255,7 @@ async function follow<R extends ClientResponse>(request: BearerRequest<R>, respo
   if (decision === 'surface-again') access.anomaly('new-tokens-refused', NEW_TOKENS_REFUSED)
   // This request cannot be sent again, but later requests need another token.
   if (decision === 'renew-in-background') access.renewInBackground(token)
+  if (await request.beforeSurface?.(response)) return sendProven(request)
   return surface(request, response, failure)
 }
 

@@ -54,7 +54,7 @@ export function generationAtSending(
 }
 const ENDED = 'The login of this request has ended. The request was not sent: send it again if it still applies'
 
-/** Whether the login of a request has not ended. Only then may the request carry another token. */
-export function isStillOf({ access }: OriginBinding<never>, generation = 0): boolean {
-  return generation >= access.firstGeneration()
+/** Whether the login of a request has not ended. Only then may the request carry another token. @param generation Undefined: it belongs to no login yet. */
+export function isStillOf({ access }: OriginBinding<never>, generation: number | undefined): boolean {
+  return generation === undefined || generation >= access.firstGeneration()
 }

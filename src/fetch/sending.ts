@@ -86,8 +86,8 @@ export class FetchRequest extends BearerRequest<Response> implements CallSnapsho
     discard(body)
     this.input = this.#replayInput ?? this.input
     this.init = copyOfInit(this.init)
-    // After a new proof, a replay may still follow. After a replay, only a new proof may follow.
-    if (!this.isReplay || this.binding.prover) this.#replayInput = replayInputOf(this)
+    // After a new proof, a replay may still follow. After a replay, only a new proof or a login may follow.
+    if (!this.isReplay || this.binding.prover || this.beforeSurface) this.#replayInput = replayInputOf(this)
   }
 
   /** The copy of a Request shares its body with the original, and would keep all of it in memory. */
@@ -99,10 +99,15 @@ export class FetchRequest extends BearerRequest<Response> implements CallSnapsho
     return forCaller(error)
   }
 
+  applyToken(): void {
+    const { binding, token } = this
+    setHeader(this, binding.header, binding.text(token))
+  }
+
   send(proof: string | undefined): Promise<Response> {
     if (isRepeatable(this)) this.#replayInput ??= replayInputOf(this)
-    const { binding, token, input, init } = this
-    setHeader(this, binding.header, binding.text(token))
+    const { binding, input, init } = this
+    this.applyToken()
     if (proof !== undefined) {
       setHeader(this, 'DPoP', proof)
       // The method in the proof, because fetch also reads members of `Object.prototype`.

@@ -1,40 +1,33 @@
 import { remedyOf } from '../client/challenges.ts'
+import { isUnauthorized } from '../client/bearer-options.ts'
 import { deliver } from '../client/bearer-request.ts'
+import { generationAtSending } from '../client/origin-binding.ts'
 import { accessTo, type TokenAccess } from '../client/token-access.ts'
 import { checkNotAborted } from '../core/deadline.ts'
-import { copyForCaller, isTokenError, TokenError } from '../core/errors.ts'
+import { isTokenError, TokenError } from '../core/errors.ts'
 import { foreignSocket } from '../core/foreign-socket.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import type { LoginManager } from '../core/token-manager.ts'
-import { type Given, type Init, inputOf, memberOfCall, membersOf, urlOf, withLastingHeaders } from '../fetch/call.ts'
-import {
-  type CallSnapshot,
-  snapshotCall,
-  copyOfInit,
-  discard,
-  isRepeatable,
-  ownInput,
-  replayInputOf,
-} from '../fetch/call-snapshot.ts'
+import type { WaitOptions } from '../core/waiting-room.ts'
+import { type Given, inputOf, memberOfCall, membersOf, urlOf, withLastingHeaders } from '../fetch/call.ts'
+import { snapshotCall } from '../fetch/call-snapshot.ts'
 import { FetchRequest } from '../fetch/sending.ts'
 import type { OnePage } from '../login/one-page.ts'
 import { observeEndpoint } from './announced-endpoint.ts'
 
 type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>
 
+/** Instead of a token: there is no login. */
+const NONE = ''
+const HEADER = {
+  header: 'Authorization',
+  name: 'authorization',
+  text: (token: string) => `Bearer ${token}`,
+  refuses: isUnauthorized,
+}
+
 /** How many announced addresses, and how many tokens handed out to hosts, are kept: the newest ones. */
 const MAX_KEPT = 8
-
-/** A snapshot of one request to the server. */
-interface McpRequest extends CallSnapshot {
-  readonly at: URL
-  readonly isRepeatable: boolean
-  readonly signal: AbortSignal | undefined
-  /** The login generation at its start. Undefined: there was no login, so it belongs to the first login whose token it carries. */
-  startGeneration: number | undefined
-  /** The token that it was last sent with. */
-  token: string
-}
 
 /** Sends the requests to one MCP server. Only these carry the token of its login. */
 export class ServerCalls {
@@ -53,7 +46,7 @@ export class ServerCalls {
   constructor(fetch: typeof globalThis.fetch, tokens: LoginManager, serverUrl: URL, page: OnePage) {
     this.#fetch = fetch as Fetch
     this.#tokens = tokens
-    this.#access = accessTo(tokens)
+    this.#access = this.#orNone(accessTo(tokens))
     this.#page = page
     this.#own = addressOf(serverUrl)
   }
@@ -72,25 +65,12 @@ export class ServerCalls {
     if (socket !== undefined) throw new TypeError(socket)
     headers.delete('authorization')
     const call = snapshotCall(input, at.href, { ...membersOf(init), headers })
-    const signal = memberOfCall(input, init, 'signal') ?? undefined
-    const startGeneration = this.#tokens.status().login === 'present' ? this.#access.currentGeneration?.() : undefined
-    const request = {
-      ...call,
-      input: ownInput(call),
-      at,
-      isRepeatable: isRepeatable(call),
-      signal,
-      startGeneration,
-      token: '',
-    }
-    try {
-      return await this.#send(request)
-    } catch (error) {
-      throw isTokenError(error) ? copyForCaller(this.fetch, error) : error
-    } finally {
-      // Only copies were sent.
-      if (request.isRepeatable && typeof request.input === 'object') discard(request.input.body)
-    }
+    const send: Fetch = (own, sent) => this.#sendOnce(at, own, sent)
+    const request = new McpRequest(send, { access: this.#access, ...HEADER }, at.origin, call)
+    request.calls = this
+    // It belongs to the first login whose token it carries.
+    if (this.#tokens.status().login !== 'present') request.startGeneration = undefined
+    return deliver(request)
   }
 
   /** Sends a request of the SDK for its login. If that fails before the page opens, another program may open one. */
@@ -110,8 +90,8 @@ export class ServerCalls {
 
   /** The access token for a host that sends its requests itself. @returns Undefined without a login, or if requests come through `fetch`. */
   async handOut(): Promise<string | undefined> {
-    if (this.#isUsed || !(await this.#mayHaveToken())) return undefined
-    const token = await this.#unlessEnded(this.#tokens.getAccessToken())
+    if (this.#isUsed) return undefined
+    const token = await this.#token()
     if (token !== undefined && !this.isHandedOut(token))
       this.#handedOut = [token, ...this.#handedOut].slice(0, MAX_KEPT)
     return token
@@ -121,59 +101,48 @@ export class ServerCalls {
     return this.#handedOut.includes(token as string)
   }
 
-  async #send(request: McpRequest): Promise<Response> {
-    const { clock, firstGeneration, maxWaitMs } = this.#access
-    let leftMs = maxWaitMs
-    for (;;) {
-      const startedAt = clock.monotonicNow()
-      const mayHaveToken = await this.#mayHaveToken()
-      // A request of one login must not carry a token of another one (R10).
-      if (request.startGeneration !== undefined && request.startGeneration < firstGeneration()) throw loginEnded()
-      request.token = ''
-      let response = mayHaveToken ? await this.#unlessEnded(this.#sendWithToken(request)) : undefined
-      leftMs -= response ? 0 : clock.monotonicNow() - startedAt
-      response ??= await this.#sendOnce(request, copyOf(request))
-      if (!isRejected(request, response)) return response
-      const retries = request.token === '' ? this.#loginCompleted(request, leftMs) : this.#replaced(request)
-      if (!(await retries)) return response
-      discard(response.body)
+  /** Returns no token where other clients throw that a login is required: the 401 then makes the SDK log in. */
+  #orNone(access: TokenAccess): TokenAccess {
+    return {
+      ...access,
+      // Each request checks for a login elsewhere before it leaves.
+      peek: () => undefined,
+      get: async (limits) => (await this.#token(limits)) ?? NONE,
+      // After a request without a token, `lastResort` decides.
+      replace: (token, limits) => (token === NONE ? Promise.reject(loginEnded()) : access.replace(token, limits)),
+      renewInBackground(token) {
+        if (token !== NONE) access.renewInBackground(token)
+      },
     }
   }
 
-  /** Whether a token may be available. Otherwise a renewal would only fail and report that. */
-  async #mayHaveToken(): Promise<boolean> {
+  /** @returns Undefined if there is no login. */
+  async #token(limits?: WaitOptions): Promise<string | undefined> {
     if (this.#tokens.status().login !== 'present') await this.#page.check()
     const { login, phase, renewing } = this.#tokens.status()
-    return login !== 'required' || renewing || phase === 'closed'
+    // A renewal would only fail, and report that.
+    if (login === 'required' && !renewing && phase !== 'closed') return undefined
+    return this.#unlessEnded(this.#tokens.getAccessToken(limits))
   }
 
-  #sendWithToken(request: McpRequest): Promise<Response> {
-    const text = (token: string) => {
-      request.startGeneration ??= this.#access.firstGeneration()
-      request.token = token
-      return `Bearer ${token}`
-    }
-    const bearer = { header: 'Authorization', name: 'authorization', text, refuses: isUnauthorized }
-    const send: Fetch = (input, init) => this.#sendOnce(request, { input, init })
-    return deliver(new FetchRequest(send, { access: this.#access, ...bearer }, request.at.origin, copyOf(request)))
+  /** The token to send a rejected request with again. @returns Undefined: this request starts the login. */
+  async lastResort({ token, signal }: McpRequest, leftMs: number): Promise<string | undefined> {
+    if (token === NONE)
+      return (await this.#loginCompleted(signal, leftMs)) ? this.#access.get({ signal, maxWaitMs: leftMs }) : undefined
+    const next = await this.#unlessEnded(this.#tokens.replaceAccessToken(token, { signal }))
+    if (next !== undefined || (await this.#page.opens())) return next
+    // The pending login may be that of another user.
+    throw loginEnded()
   }
 
-  async #sendOnce({ at }: McpRequest, { input, init }: { input: unknown; init?: Init | undefined }): Promise<Response> {
+  async #sendOnce(at: URL, input: unknown, init?: RequestInit): Promise<Response> {
     const response = await this.#fetch(input, init)
     this.#learn(at, response)
     return observeEndpoint(response, (address) => this.#announce(at, address))
   }
 
-  /** Replaces the rejected token. @returns False: this request starts the login. */
-  async #replaced({ token, signal }: McpRequest): Promise<boolean> {
-    if (await this.#unlessEnded(this.#tokens.replaceAccessToken(token, { signal }))) return true
-    if (await this.#page.opens()) return false
-    // The pending login may be that of another user.
-    throw loginEnded()
-  }
-
   /** Waits for the pending login. @returns False: this request starts the login. */
-  async #loginCompleted({ signal }: McpRequest, leftMs: number): Promise<boolean> {
+  async #loginCompleted(signal: AbortSignal | undefined, leftMs: number): Promise<boolean> {
     const { clock } = this.#access
     const endAt = clock.monotonicNow() + leftMs
     while (this.#tokens.status().login !== 'present') {
@@ -215,18 +184,28 @@ export class ServerCalls {
   }
 }
 
-/** A copy for one attempt, whose body may be consumed. */
-function copyOf(request: McpRequest): CallSnapshot {
-  const { isRepeatable, input, init } = request
-  return { ...request, input: isRepeatable ? replayInputOf(request) : input, init: copyOfInit(init) }
-}
+/** A request to the server, which may wait for a login page. */
+class McpRequest extends FetchRequest {
+  declare calls: ServerCalls
 
-const isUnauthorized = ({ status }: Response) => status === 401
+  override applyToken(): void {
+    if (this.token === NONE) return
+    this.startGeneration = this.generation ??= this.binding.access.firstGeneration()
+    super.applyToken()
+  }
 
-/** Whether the request can be sent again with another token. A response of another origin is not about the token. */
-function isRejected({ at, isRepeatable, token }: McpRequest, { status, redirected, url, headers }: Response): boolean {
-  if (status !== 401 || !isRepeatable || (redirected && parsedUrl(url)?.origin !== at.origin)) return false
-  return token === '' || remedyOf(headers.get('www-authenticate')) === 'another-token'
+  override async beforeSurface(response: Response): Promise<boolean> {
+    const { access } = this.binding
+    if (!this.isRepeatable(response) || remedyOf(this.headerOf(response, 'www-authenticate')) !== 'another-token')
+      return false
+    const next = await this.calls.lastResort(this, access.maxWaitMs - this.spentMs)
+    if (next === undefined) return false
+    // A request of one login must not carry a token of another one (R10).
+    generationAtSending(this.binding, this.generation)
+    this.token = next
+    this.prepareReplay(response)
+    return true
+  }
 }
 
 function loginEnded(): TokenError {
