@@ -8,7 +8,8 @@ import { tokenErrorIn } from './token-error-in.ts'
  *
  * True for `ERR_LOGIN_REQUIRED`, of any copy of this package, also inside an error of a client (`tokenErrorIn`). With `tokens`, also for a 401 of the
  * API while `tokens.status().login` is `required`: the first request after a logout elsewhere may receive one. The 401 may be a response or an error of
- * axios, a `Response`, or an error of a fetch client that has the `response`. A 401 while there is a login means something else.
+ * axios, a `Response`, or an error of a fetch client that has the `response`. A 401 while there is a login means something else, and so does
+ * `ERR_LOGIN_REPLACED`: another user is logged in.
  *
  * @param error What a request rejected or resolved with.
  * @param tokens The manager of this user.

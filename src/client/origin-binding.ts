@@ -1,4 +1,4 @@
-import { TokenError } from '../core/errors.ts'
+import { endOfLogin } from '../core/errors.ts'
 import { checkFit } from '../core/proof-port.ts'
 import type { BearerSettings, Refuses } from './bearer-options.ts'
 import { type Prover, proverOf } from './key-port.ts'
@@ -41,7 +41,7 @@ export function mayFollowRedirects({ name, prover }: OriginBinding<never>): bool
  *
  * @param startGeneration The login generation in which the request began.
  * @returns The login generation that the request belongs to from now on.
- * @throws {TokenError} `ERR_LOGIN_REQUIRED` if that login has ended: the request must not be sent.
+ * @throws {TokenError} `ERR_LOGIN_REQUIRED` or `ERR_LOGIN_REPLACED` if that login has ended: the request must not be sent.
  */
 export function generationAtSending(
   binding: OriginBinding<never>,
@@ -50,9 +50,8 @@ export function generationAtSending(
   const { access } = binding
   if (isStillOf(binding, startGeneration)) return startGeneration
   if (!access.needsLogin) return access.currentGeneration?.()
-  throw new TokenError('ERR_LOGIN_REQUIRED', ENDED, { loginReason: 'logged-out' })
+  throw endOfLogin(access.isLoginPresent?.() === true)
 }
-const ENDED = 'The login of this request has ended. The request was not sent: send it again if it still applies'
 
 /** Whether the login of a request has not ended. Only then may the request carry another token. @param generation Undefined: it belongs to no login yet. */
 export function isStillOf({ access }: OriginBinding<never>, generation: number | undefined): boolean {

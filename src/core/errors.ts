@@ -19,6 +19,7 @@ export type TokenErrorCode =
   | 'ERR_STORE_UNAVAILABLE' // the shared store is unreachable, for reset() or with onUnavailable 'fail'
   | 'ERR_CLOSED' // the manager is closed
   | 'ERR_LOGIN_REQUIRED' // only a user can obtain tokens: the manager waits for adopt()
+  | 'ERR_LOGIN_REPLACED' // another login has taken the place of the one that this request belongs to
   | 'ERR_TOKEN_SOURCE' // your source, credentials function or random is broken: it threw a TypeError, or returned a wrong shape
 
 /**
@@ -100,6 +101,7 @@ type Meanings = Complete<
     ERR_STORE_UNAVAILABLE: [true]
     ERR_CLOSED: [false]
     ERR_LOGIN_REQUIRED: [false, 'rejected']
+    ERR_LOGIN_REPLACED: [false]
     ERR_TOKEN_SOURCE: [false]
   }
 >
@@ -250,4 +252,18 @@ function framesOf(stack: unknown, message: string): string[] {
   // V8 puts the message before the frames, and a message may look like a frame.
   const behind = message === '' ? stack : stack.split(message).at(-1)
   return (behind ?? '').split('\n').filter((line) => /^ {4}at \S.*(:\d+:\d+\)?|<anonymous>\)?|\(native\))$/.test(line))
+}
+
+/** The error of a request whose login has ended (R10). Nothing was sent. @param isReplaced Whether another login has taken its place. */
+export function endOfLogin(isReplaced: boolean): TokenError {
+  return isReplaced
+    ? new TokenError(
+        'ERR_LOGIN_REPLACED',
+        'Another login has taken the place of the one of this request, so it was not sent: send it again if it may go out as the user who is logged in now',
+      )
+    : new TokenError(
+        'ERR_LOGIN_REQUIRED',
+        'The login of this request has ended, so it was not sent: send it again after the next login, if it still applies',
+        { loginReason: 'logged-out' },
+      )
 }

@@ -54,6 +54,8 @@ export interface LoginView {
    * @returns An `ERR_LOGIN_REQUIRED`.
    */
   errorOfLoss(reason?: LoginReason, failure?: Pick<TokenError, 'status' | 'serviceCode'>): TokenError
+  /** @returns The error of a caller whose login has ended. */
+  errorOfEnd(): TokenError
   /** The part of `status()` about the login. @param held The last tokens. */
   statusWith(held?: Pick<HeldToken, 'validToken' | 'stored' | 'isRejected'>): Pick<LoginStatus, 'login' | 'loginReason'>
   /** Whether these tokens of the record belong to another login. */

@@ -175,7 +175,7 @@ export class Manager implements LoginManager {
     const limit = { clock, ms: maxWaitMs, holdsProcess: true, signal, atLimit: () => undefined }
     // If the store does not answer within the caller's limit, the caller still gets a valid token.
     await withinLimit(Promise.resolve(checker?.checkOnce()), limit).catch(() => checkNotAborted(signal))
-    if (login && generation < login.generations.first) throw login.errorOfLoss('logged-out')
+    if (login && generation < login.generations.first) throw login.errorOfEnd()
     return this.#takeOrWait(generation, { signal, maxWaitMs: Math.max(0, maxWaitMs - (this.#machine.now - now)) })
   }
 
@@ -187,7 +187,7 @@ export class Manager implements LoginManager {
     // The rejected token belongs to the current login, so the caller must not receive a token of the next login.
     const generation = generations.first
     if (!this.#isCurrent(refused)) {
-      if (login?.isOfEndedLogin(refused)) throw login.errorOfLoss('logged-out')
+      if (login?.isOfEndedLogin(refused)) throw login.errorOfEnd()
       return this.#getFor(generation, options)
     }
     this.#noteRejection()
@@ -291,7 +291,7 @@ export class Manager implements LoginManager {
   }
 
   get #internals(): ManagerInternals {
-    const { generations } = this.#account
+    const { generations, login } = this.#account
     const { checker } = this.#machine
     const { source, clock, renewal, events, layer } = this.#settings
     return {
@@ -299,6 +299,7 @@ export class Manager implements LoginManager {
       currentGeneration: () => generations.current,
       firstGeneration: () => generations.first,
       isLoginAwaited: () => generations.isAwaited,
+      isLoginPresent: () => login?.isPresent === true,
       ...(checker && { followLogin: () => checker.follow(), checkLogin: () => checker.check() }),
       origin: member(source, 'origin') as string | undefined,
       boundTo: member(source, 'boundTo'),

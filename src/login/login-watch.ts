@@ -1,4 +1,4 @@
-import { detailsOf, type LoginReason, TokenError } from '../core/errors.ts'
+import { detailsOf, endOfLogin, type LoginReason, TokenError } from '../core/errors.ts'
 import type { Events, LoginEvents } from '../core/events.ts'
 import type { HeldToken } from '../core/held-token.ts'
 import { LoginGenerations } from '../core/login-generations.ts'
@@ -93,6 +93,10 @@ export class LoginWatch implements LoginView {
 
   errorOfLoss(reason = this.#reasonOfRefusal, failure?: Pick<TokenError, 'status' | 'serviceCode'>): TokenError {
     return loginRequired(reason, failure)
+  }
+
+  errorOfEnd(): TokenError {
+    return endOfLogin(this.isPresent)
   }
 
   /** Maps the rejection of a session to `ERR_LOGIN_REQUIRED`. */

@@ -1,5 +1,5 @@
 import type { Act, IsLast } from '../core/acts.ts'
-import type { LoginReason, TokenError } from '../core/errors.ts'
+import { endOfLogin, type LoginReason, type TokenError } from '../core/errors.ts'
 import { newTokens, subjectOf } from '../core/exchange.ts'
 import { randomHex } from '../core/digest.ts'
 import { compare, CONTINUES, type Identity } from './identity.ts'
@@ -276,7 +276,7 @@ export class UserLogins implements Logins {
 
   #end(reason: LoginReason): void {
     this.#account.login.end()
-    this.#dismissCallers(reason)
+    this.#dismissCallers(loginRequired(reason))
   }
 
   /** Another login replaces the current one. The first login that this manager learns of replaces none, so pending callers get it. */
@@ -284,13 +284,13 @@ export class UserLogins implements Logins {
     const { login } = this.#account
     if (!login.generations.hasStarted) return
     login.next()
-    this.#dismissCallers('logged-out')
+    this.#dismissCallers(endOfLogin(true))
   }
 
   /** Requests of the ended login must get no token of a later one. Its callers are rejected. */
-  #dismissCallers(reason: LoginReason): void {
+  #dismissCallers(error: TokenError): void {
     this.#account.current = undefined
-    this.#host.room.dismiss(loginRequired(reason), Infinity, this.#account.login.generations.first)
+    this.#host.room.dismiss(error, Infinity, this.#account.login.generations.first)
   }
 }
 

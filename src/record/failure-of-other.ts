@@ -47,5 +47,6 @@ const CAUSES: Readonly<Record<TokenErrorCode, string>> = {
   ERR_STORE_UNAVAILABLE: 'its token store was unreachable',
   ERR_CLOSED: 'its manager was closed',
   ERR_LOGIN_REQUIRED: 'a login is required; call adopt() with its tokens',
+  ERR_LOGIN_REPLACED: 'another login took its place',
   ERR_TOKEN_SOURCE: 'its token source is broken; see the error of that process',
 }

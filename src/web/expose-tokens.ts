@@ -1,3 +1,4 @@
+import { endOfLogin, type TokenError } from '../core/errors.ts'
 import type { LoginEvents } from '../core/events.ts'
 import { randomHex } from '../core/digest.ts'
 import { internalsOf, type ManagerInternals } from '../core/manager-internals.ts'
@@ -11,7 +12,6 @@ import {
   isSame,
   type Listened,
   type Login,
-  loginEnded,
   type Message,
   type Port,
   type PageRequest,
@@ -26,7 +26,7 @@ const FORGOTTEN_AFTER_MS = 600_000
 
 /**
  * Exposes the manager of a worker to the pages that call `connectTokens()`. Call it before the worker's first `await`, because later it may miss the first
- * pages. Pages get access tokens, events and the status, but never a refresh token. A request of a page in an ended login rejects with `ERR_LOGIN_REQUIRED`.
+ * pages. Pages get access tokens, events and the status, but never a refresh token. A request of a page in an ended login is rejected.
  * Other messages are ignored, so other listeners can handle them.
  *
  * @example
@@ -155,9 +155,9 @@ class Server {
           `The worker does not support ${name}: its script is from another release of axios-evergreen`,
         )
       if (rule.otherwise !== 'refused') return rule.run(given as never)
-      if (isOtherLogin) throw loginEnded()
+      if (isOtherLogin) throw this.#endOfLogin()
       const value = await rule.run(given as never)
-      if (needsLogin && generation < (firstGeneration?.() ?? 0)) throw loginEnded()
+      if (needsLogin && generation < (firstGeneration?.() ?? 0)) throw this.#endOfLogin()
       return value
     }
     return { work: work(), own: rule?.isAct && this.#login }
@@ -171,6 +171,10 @@ class Server {
       if (this.#now - askedAt > FORGOTTEN_AFTER_MS) this.#pages.delete(page)
       else port.postMessage({ state: this.#state, event: [name, sent] } satisfies Notification)
     }
+  }
+
+  #endOfLogin(): TokenError {
+    return endOfLogin(this.#internals.isLoginPresent?.() === true)
   }
 
   get #now(): number {

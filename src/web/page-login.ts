@@ -19,6 +19,8 @@ export class PageLogin {
   /** The subject of that login, if this page has adopted it. */
   #subject: string | undefined
   #pendingActs = 0
+  /** Whether the last act is `adopt`. */
+  #isAdopting = false
 
   constructor({ login, isLoginAwaited }: State) {
     this.current = login
@@ -30,6 +32,11 @@ export class PageLogin {
     return needsLogin && generation < this.generations.first
   }
 
+  /** Whether there is a login. While an act of this page is in flight, the act decides. */
+  isPresent({ status }: State): boolean {
+    return this.#pendingActs > 0 ? this.#isAdopting : status.login === 'present'
+  }
+
   /** Begins an act. For requests of this page it takes effect immediately. */
   begins(name: string, { needsLogin, status }: State, subject?: string): PageAct {
     const isSameUser = subject !== undefined && subject === this.#subject
@@ -39,6 +46,7 @@ export class PageLogin {
     const mayStay = isSameUser || isFirst
     if (!mayStay) this.generations.end()
     this.#pendingActs += 1
+    this.#isAdopting = name === 'adopt'
     return { name, mayStay }
   }
 

@@ -92,9 +92,6 @@ export function restored({ name, code, message, ...details }: TransferredError):
   return new ({ TypeError, RangeError }[name] ?? Error)(message)
 }
 
-export const loginEnded = () => new TokenError('ERR_LOGIN_REQUIRED', ENDED, { loginReason: 'logged-out' })
-const ENDED = 'The login of this page has ended. Nothing was sent: retry if the call still applies'
-
 export function closed(): TokenError {
   return new TokenError('ERR_CLOSED', 'This page has closed its side of the token manager')
 }

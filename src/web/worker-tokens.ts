@@ -1,7 +1,7 @@
 import { ChangeSignal } from '../login/change-signal.ts'
 import { checkNotAborted, withinLimit } from '../core/deadline.ts'
 import { systemClock } from '../core/clock.ts'
-import { isTokenError, NO_TOKEN_IN_TIME, TokenError } from '../core/errors.ts'
+import { endOfLogin, isTokenError, NO_TOKEN_IN_TIME, TokenError } from '../core/errors.ts'
 import { type AnyListener, Events, type LoginEvents, type TokenEvents } from '../core/events.ts'
 import { INTERNALS, type ManagerInternals } from '../core/manager-internals.ts'
 import { ownOption } from '../core/option-checks.ts'
@@ -16,7 +16,7 @@ import { waitMsOf, type WaitOptions } from '../core/waiting-room.ts'
 import { type PageAct, PageLogin } from './page-login.ts'
 import type { Link } from './worker-link.ts'
 import { changeIn, isSameLogin, relay } from './page-events.ts'
-import { closed, loginEnded, restored, type State } from './worker-messages.ts'
+import { closed, restored, type State } from './worker-messages.ts'
 
 /** The interval of messages to the worker: a browser stops a service worker that is idle for half a minute. */
 const CHECK_EVERY_MS = 20_000
@@ -156,6 +156,7 @@ export class WorkerTokens implements LoginManager {
       clock: systemClock,
       currentGeneration: () => this.#login.generations.current,
       firstGeneration: () => this.#login.generations.first,
+      isLoginPresent: () => this.#login.isPresent(this.#state),
       anomaly: (kind, message) => this.#events.anomaly(kind, message),
       hasEnded: (token) => token === this.#given?.token && systemClock.monotonicNow() >= this.#given.until,
       renewInBackground: notify('renewInBackground'),
@@ -205,7 +206,7 @@ export class WorkerTokens implements LoginManager {
 
   #checkCurrent(generation: number): void {
     this.#checkOpen()
-    if (this.#login.isPast(generation, this.#state)) throw loginEnded()
+    if (this.#login.isPast(generation, this.#state)) throw endOfLogin(this.#login.isPresent(this.#state))
   }
 
   /** Begins or ends a login: synchronously for requests of this page; in the worker, after the earlier acts of this page. */

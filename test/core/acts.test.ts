@@ -297,7 +297,7 @@ describe('given Alice in this tab, and a login of Bob elsewhere', () => {
 
   it('when her callers wait, then they are rejected with a required login, and later callers get the token of Bob (F321)', async () => {
     const { here } = await start()
-    expect(await outcome(here.tokens.renew())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(await outcome(here.tokens.renew())).toMatchObject({ code: 'ERR_LOGIN_REPLACED' })
     expect(here.source.calls).toEqual([])
     expect(await here.tokens.getAccessToken()).toBe('bob')
   })
@@ -358,7 +358,7 @@ describe('given a store that was lost, and whose clock was set back (F272)', () 
     clock.stepWall(-60_000)
     await there.tokens.adopt(login('bob', true))
     late.open()
-    expect(await asked).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(await asked).toMatchObject({ code: 'ERR_LOGIN_REPLACED' })
     expect(await outcome(open().tokens.getAccessToken())).toBe('bob')
   })
 })

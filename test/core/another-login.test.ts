@@ -36,7 +36,7 @@ describe.each(['here', 'elsewhere'] as const)(
       late.open()
       await clock.advance(1_000)
       expect([await waiting, request.mayBeSent(), await asked(tokens.getAccessToken())]).toEqual([
-        'ERR_LOGIN_REQUIRED',
+        'ERR_LOGIN_REPLACED',
         false,
         'bob',
       ])
@@ -121,7 +121,7 @@ describe('given a session in a cookie', () => {
     await asked(one.tokens.getAccessToken())
     const waiting = asked(two.tokens.getAccessToken())
     await one.clock.advance(1_000)
-    expect([await waiting, request.mayBeSent()]).toEqual(['ERR_LOGIN_REQUIRED', false])
+    expect([await waiting, request.mayBeSent()]).toEqual(['ERR_LOGIN_REPLACED', false])
     expect(await asked(two.tokens.getAccessToken())).toBe(await asked(one.tokens.getAccessToken()))
     expect(two.observed.loginChanged.at(-1)).toEqual({ login: 'present', by: 'elsewhere', account: 'other' })
   })

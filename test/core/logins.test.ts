@@ -581,19 +581,23 @@ describe('given callers who wait when their login ends (F210)', () => {
     ['logout()', ({ tokens }) => tokens.logout()],
     ['reset()', ({ tokens }) => tokens.reset()],
     ['the login of another user', ({ tokens }) => tokens.adopt({ accessToken: 'bob', accessLifetimeMs: 60_000 })],
-  ])('when it ends by %s, then they reject with ERR_LOGIN_REQUIRED', async (_, end) => {
-    const world = await loggedIn()
-    const { clock, source, tokens } = world
-    const answer = held(() => source.grant())
-    source.script.push(answer.answer)
-    await clock.advance(60_000)
-    const asked = outcome(tokens.getAccessToken())
-    await settle()
-    const ended = end(world)
-    expect(await asked).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'logged-out' })
-    answer.open()
-    await ended
-  })
+  ])(
+    'when it ends by %s, then they reject, and the code says whether a login is required (F405)',
+    async (name, end) => {
+      const world = await loggedIn()
+      const { clock, source, tokens } = world
+      const answer = held(() => source.grant())
+      source.script.push(answer.answer)
+      await clock.advance(60_000)
+      const asked = outcome(tokens.getAccessToken())
+      await settle()
+      const ended = end(world)
+      const code = name === 'the login of another user' ? 'ERR_LOGIN_REPLACED' : 'ERR_LOGIN_REQUIRED'
+      expect(await asked).toMatchObject({ code })
+      answer.open()
+      await ended
+    },
+  )
 
   it('when the same user logs in again, then they get the new token', async () => {
     const { clock, source, tokens } = await loggedIn({}, new LoginSource(), { ...LOGIN, subject: 'alice' })
@@ -678,8 +682,7 @@ describe('given the access token of a login that has ended (F206, F209)', () => 
     await tokens.logout()
     await tokens.adopt({ accessToken: 'bob', accessLifetimeMs: 60_000, refreshToken: 'b' })
     expect(await outcome(tokens.replaceAccessToken('login'))).toMatchObject({
-      code: 'ERR_LOGIN_REQUIRED',
-      loginReason: 'logged-out',
+      code: 'ERR_LOGIN_REPLACED',
     })
     expect([tokens.peekAccessToken(), source.calls]).toEqual(['bob', []])
   })

@@ -97,8 +97,8 @@ describe('given requests with a late 401', () => {
     await here.tokens.renew()
     await here.tokens.logout()
     await here.tokens.adopt(login('bob'))
-    expect(await asked(here.tokens.replaceAccessToken('alice'))).toBe('ERR_LOGIN_REQUIRED')
-    expect(await asked(here.tokens.replaceAccessToken('access-1'))).toBe('ERR_LOGIN_REQUIRED')
+    expect(await asked(here.tokens.replaceAccessToken('alice'))).toBe('ERR_LOGIN_REPLACED')
+    expect(await asked(here.tokens.replaceAccessToken('access-1'))).toBe('ERR_LOGIN_REPLACED')
   })
 
   it('F335: when the next login has often been renewed since, then they get none of its tokens', async () => {
@@ -107,7 +107,7 @@ describe('given requests with a late 401', () => {
     await here.tokens.logout()
     await here.tokens.adopt(login('bob'))
     for (let n = 0; n < 9; n += 1) await here.tokens.renew()
-    expect(await asked(here.tokens.replaceAccessToken('alice'))).toBe('ERR_LOGIN_REQUIRED')
+    expect(await asked(here.tokens.replaceAccessToken('alice'))).toBe('ERR_LOGIN_REPLACED')
   })
 
   it('F335: when the same tokens were adopted twice, then they get the next token', async () => {

@@ -54,7 +54,7 @@ describe.each<[string, () => TokenStore | undefined]>([
       await settle()
       page.come(loginOf('second', other))
       await adopted
-      const end = other === 'alice' ? 'second' : 'ERR_LOGIN_REQUIRED'
+      const end = other === 'alice' ? 'second' : 'ERR_LOGIN_REPLACED'
       expect([await waiting, await asked(tokens.replaceAccessToken('first'))]).toEqual([end, end])
     },
   )
@@ -72,7 +72,7 @@ describe.each<[string, () => TokenStore | undefined]>([
     const waiting = asked(tokens.replaceAccessToken('first'))
     page.come(loginOf('second', 'bob'))
     await adopted
-    expect(await waiting).toBe('ERR_LOGIN_REQUIRED')
+    expect(await waiting).toBe('ERR_LOGIN_REPLACED')
   })
 
   it('F339: when the API rejects its valid token only now, then the sender gets the reason of the loss, and no token of another user', async () => {
@@ -126,7 +126,7 @@ describe.each<[string, () => TokenStore | undefined]>([
     const waiting = asked(tokens.getAccessToken())
     await settle()
     await tokens.adopt(loginOf('third', 'bob'))
-    expect(await waiting).toBe('ERR_LOGIN_REQUIRED')
+    expect(await waiting).toBe('ERR_LOGIN_REPLACED')
     late.open()
   })
 })

@@ -66,7 +66,7 @@ describe('given a shared login whose tokens live for an hour (F278)', () => {
     const { clock, here, there } = await twoProcesses()
     await there.tokens.adopt({ ...alice, accessToken: 'bob', refreshToken: 'b' })
     await clock.advance(30_000)
-    expect(await outcome(here.tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(await outcome(here.tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REPLACED' })
     expect(await here.tokens.getAccessToken()).toBe('bob')
   })
 

@@ -216,7 +216,7 @@ describe('given a pending login', () => {
     await settle()
     login.come(BOB)
     await adopted
-    expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'logged-out' })
+    expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_REPLACED' })
     expect(source.kinds).toBe('refresh')
     late.open()
   })
@@ -332,7 +332,7 @@ describe('given a login that is pending for longer than the access token of the 
     expect(source.kinds).toBe('refresh')
     login.come(BOB)
     await adopted
-    expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_REPLACED' })
     expect(await tokens.getAccessToken()).toBe('bob')
   })
 

@@ -115,8 +115,8 @@ describe('given invalid options, next to secrets or made of them (P15, F130)', (
 })
 
 describe('given the table of failure paths (P15)', () => {
-  it('when its final errors are collected, then they are all that a manager can reject with, except for the code of a store', () => {
-    const codes: Record<Exclude<TokenErrorCode, 'ERR_STORE_UNAVAILABLE'>, true> = {
+  it('when its final errors are collected, then they are all that a manager can reject with, except for those of a store and of a login', () => {
+    const codes: Record<Exclude<TokenErrorCode, 'ERR_STORE_UNAVAILABLE' | 'ERR_LOGIN_REPLACED'>, true> = {
       ERR_CREDENTIALS_REJECTED: true,
       ERR_REFRESH_REJECTED: true,
       ERR_SUSPICIOUS_REFRESH_TOKEN: true,

@@ -175,7 +175,7 @@ describe.each(['private', 'fail'] as const)(
       await clock.advance(60_000)
       expect(await ended(there.tokens.getAccessToken())).toBe('access-1')
       expect(presentedBy(there)).toEqual(['of bob'])
-      expect(await ended(here.tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+      expect(await ended(here.tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REPLACED' })
       expect(here.observed.loginChanged).toEqual([
         BEGAN_HERE,
         { login: 'present', by: 'elsewhere', account: 'unknown' },
@@ -195,7 +195,7 @@ describe('given an unreported login that has replaced another one of this manage
     const served = Promise.all([here, there].map(({ tokens }) => outcome(tokens.getAccessToken())))
     await clock.advance(5_000)
     // The other process has found the first login, with an expired access token: its caller belongs to that login.
-    expect(await served).toMatchObject(['access-1', { code: 'ERR_LOGIN_REQUIRED' }])
+    expect(await served).toMatchObject(['access-1', { code: 'ERR_LOGIN_REPLACED' }])
     expect(await ended(there.tokens.getAccessToken())).toBe('access-1')
     expect([...presentedBy(here), ...presentedBy(there)]).toEqual(['of bob'])
   })

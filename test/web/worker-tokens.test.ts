@@ -323,41 +323,50 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
     expect(received).toEqual(['obtain', challenge, 'obtain'])
   })
 
-  const changes: [string, (manager: LoginManager) => Promise<unknown>][] = [
-    ['Alice logs out and Bob logs in', (manager) => manager.logout().then(() => manager.adopt(grant('bob')))],
-    ['Bob logs in', (manager) => manager.adopt(grant('bob'))],
-    ['Alice logs out', (manager) => manager.logout()],
+  const changes: [string, (manager: LoginManager) => Promise<unknown>, code: string][] = [
+    [
+      'Alice logs out and Bob logs in',
+      (manager) => manager.logout().then(() => manager.adopt(grant('bob'))),
+      'ERR_LOGIN_REPLACED',
+    ],
+    ['Bob logs in', (manager) => manager.adopt(grant('bob')), 'ERR_LOGIN_REPLACED'],
+    ['Alice logs out', (manager) => manager.logout(), 'ERR_LOGIN_REQUIRED'],
   ]
 
   it.each(changes)(
     'when a request is in flight to the worker and %s, then it is not sent (F271)',
-    async (_, change) => {
+    async (_, change, code) => {
       const { manager, port, server, transfer } = await startAlice()
       const held = gate()
       port.held = held.opened
       const failed = failureOf(transfer())
       await change(manager)
       held.open()
-      expect(await failed).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'logged-out' })
+      expect(await failed).toMatchObject({ code })
       expect(server.received).toEqual([])
     },
   )
 
-  it.each(changes)('when a request waits for a token and %s, then it is not sent (F271)', async (_, change) => {
-    const { manager, openPage, source } = startWorker()
-    const tokens = await openPage()
-    const { server } = await startBank()
-    const held = gate()
-    source.held = held.opened
-    await tokens.adopt(grant('alice', { accessToken: undefined }))
-    const failed = failureOf(open(tokens, { origins: [server.baseUrl] })(`${server.baseUrl}/transfer`, POST))
-    await until(() => source.refreshes === 1)
-    const changed = change(manager)
-    held.open()
-    expect(await failed).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
-    await changed
-    expect(server.received).toEqual([])
-  })
+  it.each(changes)(
+    'when a request waits for a token and %s, then it is not sent (F271, F405)',
+    async (name, change) => {
+      const { manager, openPage, source } = startWorker()
+      const tokens = await openPage()
+      const { server } = await startBank()
+      const held = gate()
+      source.held = held.opened
+      await tokens.adopt(grant('alice', { accessToken: undefined }))
+      const failed = failureOf(open(tokens, { origins: [server.baseUrl] })(`${server.baseUrl}/transfer`, POST))
+      await until(() => source.refreshes === 1)
+      const changed = change(manager)
+      held.open()
+      // A logout rejects it at once.
+      const code = name === 'Bob logs in' ? 'ERR_LOGIN_REPLACED' : 'ERR_LOGIN_REQUIRED'
+      expect(await failed).toMatchObject({ code })
+      await changed
+      expect(server.received).toEqual([])
+    },
+  )
 
   it.each(changes)('when a request is in flight and %s, then the caller gets its 401 (F209)', async (_, change) => {
     const { manager, server, bank, transfer, source } = await startAlice()
@@ -395,7 +404,7 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
     const after = transfer()
     expect(await after).toMatchObject({ status: 200, text: 'executed as bob' })
     await adopted
-    expect(await before).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(await before).toMatchObject({ code: 'ERR_LOGIN_REPLACED' })
     expect(server.bearers).toEqual(['Bearer BOB'])
   })
 
@@ -418,7 +427,7 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
     const adopted = tokens.adopt(grant('bob'))
     const failed = failureOf(transfer())
     await adopted
-    expect(await failed).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(await failed).toMatchObject({ code: 'ERR_LOGIN_REPLACED' })
     expect(server.received).toEqual([])
     expect(await tokens.getAccessToken()).toBe('CAROL')
   })
@@ -463,7 +472,7 @@ describe('given two pages of one worker', () => {
     for (const ask of [() => alice.renew(), () => alice.replaceAccessToken('BOB')]) {
       // In one turn, as above.
       const adopted = manager.adopt(grant('bob'))
-      expect(await failureOf(ask())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+      expect(await failureOf(ask())).toMatchObject({ code: 'ERR_LOGIN_REPLACED' })
       await adopted
       await alice.adopt(grant('alice'))
     }
@@ -519,7 +528,7 @@ describe('given a page that is gone', () => {
     await manager.adopt(grant('carol', { accessLifetimeMs: 86_400_000 }))
     await until(() => toldOther.loginChanged.length === 3)
     expect(told.loginChanged).toHaveLength(2)
-    expect(await failureOf(frozen.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(await failureOf(frozen.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REPLACED' })
     await until(() => told.loginChanged.length === 3)
     expect(told.loginChanged[2]).toEqual({ login: 'present', by: 'elsewhere', account: 'unknown' })
     expect(await frozen.getAccessToken()).toBe('CAROL')
@@ -597,7 +606,7 @@ describe('given a service worker', () => {
     const again = start()
     await again.adopt(grant('bob'))
     // A click of Alice that the stopped worker never received.
-    expect(await failureOf(tokens.replaceAccessToken('ALICE'))).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(await failureOf(tokens.replaceAccessToken('ALICE'))).toMatchObject({ code: 'ERR_LOGIN_REPLACED' })
     await until(() => told.loginChanged.length === 3)
     expect(await tokens.getAccessToken()).toBe('BOB')
     await again.logout()
@@ -1003,7 +1012,7 @@ describe('given a pending login in a page of a worker', () => {
     const since = tokens.getAccessToken()
     await arrived()
     await tokens.adopt(grant('carol'))
-    expect([await since, await before]).toMatchObject(['CAROL', { code: 'ERR_LOGIN_REQUIRED' }])
+    expect([await since, await before]).toMatchObject(['CAROL', { code: 'ERR_LOGIN_REPLACED' }])
     login.open()
   })
 
@@ -1045,7 +1054,7 @@ describe('given a pending login in a page of a worker', () => {
     await arrived()
     login.open()
     await adopted
-    expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+    expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_REPLACED' })
   })
 
   it('F339: when a page logs out and another one logs in, then a request that began in between belongs to that login', async () => {

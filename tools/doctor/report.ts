@@ -22,6 +22,7 @@ export const EXIT_OF: Record<Problem['code'], number> = {
   ERR_WAIT_TIMEOUT: 3,
   ERR_REPLACED_TOO_SOON: EXIT.broken,
   ERR_CLOSED: EXIT.broken,
+  ERR_LOGIN_REPLACED: EXIT.broken,
   ERR_TOKEN_SOURCE: EXIT.broken,
 }
 
