@@ -68,7 +68,7 @@ export type AnomalyKind =
   | 'not-revoked' // a logout could not revoke the tokens of its login: they remain valid at the service
   | 'no-refresh-token' // a login was adopted without a refresh token: it ends when its access token expires
   | 'storage-denied' // the browser denies storage: this tab does not share its tokens
-  | 'second-manager' // another manager of the same account exists in this process, without a shared store
+  | 'second-manager' // another manager of the same account or login exists in this process, without a common store
   | 'store-epoch-unknown' // the store cannot detect lost writes: a restored record goes unnoticed
 
 /** The service rejected a refresh token that was not known to have expired (specification, section 3). Instants: epoch ms. */

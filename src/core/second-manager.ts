@@ -1,4 +1,5 @@
 import type { Account } from './account.ts'
+import type { OpenableStore } from './token-store.ts'
 
 /** Weak: a manager that was garbage-collected does not count. */
 type Known = WeakRef<Account>
@@ -14,16 +15,13 @@ function isOpen(account: Known): boolean {
 let limit = 64
 
 /**
- * Reports a second manager of the same account that shares no store with the first. The two make twice as many token requests, and a service may
- * revoke the tokens of one when the other obtains. Reported once per account, to the later manager. Two managers that both have a store are not
- * reported, because the stores may use the same server. Only sources of service accounts include this check.
+ * Reports a second manager of the same account or login that shares no store with the first. The two make twice as many token requests. A service may
+ * revoke the tokens of one when the other obtains, and the refresh token of a login serves only one of them. Reported once per account, to the later
+ * manager. Two managers that both have a store are not reported, because the stores may use the same server, unless the stores are of this process.
  */
 export function reportSecondManager(account: Account): void {
-  const {
-    source: { id },
-    store,
-    events,
-  } = account.settings
+  const { source, store, events } = account.settings
+  const { id } = source
   // Some runtimes, such as older workerd, lack WeakRef.
   if (id === '' || known.get(id) === null || typeof WeakRef === 'undefined') return
   if (known.size > limit) {
@@ -35,11 +33,18 @@ export function reportSecondManager(account: Account): void {
   if (others.length === 0) return
   // Deferred, so that listeners added after construction receive it, and an old manager that is closed in this turn does not count.
   void Promise.resolve().then(() => {
-    const isSecond = others.some((other) => isOpen(other) && !(store && other.deref()?.settings.store))
+    const isSecond = others.some((other) => isOpen(other) && !haveCommon(store, other.deref()?.settings.store))
     if (!isSecond || account.isClosed || known.get(id) === null) return
     known.set(id, null)
-    events.anomaly('second-manager', MESSAGE)
+    events.anomaly('second-manager', account.login ? OF_LOGIN : OF_ACCOUNT)
   })
 }
 
-const MESSAGE = 'Two managers of this account share no store: use one manager, or one store for both'
+/** Whether two managers may share tokens. */
+function haveCommon(one: OpenableStore | undefined, other: OpenableStore | undefined): boolean {
+  return one && other ? one === other || !(one.isLocal ?? other.isLocal) : false
+}
+
+const SHARE_NOTHING = 'share no store: use one manager, or one store for both'
+const OF_ACCOUNT = `Two managers of this account ${SHARE_NOTHING}`
+const OF_LOGIN = `Two managers of this login ${SHARE_NOTHING}, because a refresh of one ends the login of the other. Logins of two users need an account each`

@@ -26,6 +26,8 @@ export interface TokenStore {
 export interface OpenableStore extends TokenStore {
   /** The store belongs to one user, like the storage of a browser. */
   readonly singleUser?: boolean
+  /** No other store has its tokens. */
+  readonly isLocal?: boolean
   /** Coordinates renewals with the other owners of a record. */
   readonly others: OtherOwners
   /** @param key A promise if the key includes what the tokens are bound to (`boundRecord`). */

@@ -82,7 +82,7 @@ export class OAuth2 implements TokenSource {
     this.#server = new AuthorizationServer(settings.server, this.#calls)
     this.#reader = new ResponseReader(settings)
     onClaimsChallenge(this, (claims) => (this.#claims = claims))
-    attachCredentials(this, () => settings.client.clientSecret, settings.grant === 'client_credentials')
+    attachCredentials(this, () => settings.client.clientSecret, typeof settings.grant !== 'function')
     if (settings.dpop) this.boundTo = settings.dpop.thumbprint
     if (this.#server.mayRevoke) this.revoke = (tokens, context) => this.#revoke(tokens, context)
   }

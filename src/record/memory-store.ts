@@ -35,6 +35,7 @@ export function memoryStore(): TokenStore {
   const records = new Map<string, TokenRecord>()
   const store: OpenableStore = {
     kind: 'memory',
+    isLocal: true,
     others: OTHER_OWNERS,
     open: (key, clock) =>
       boundRecord(key, (name) => {

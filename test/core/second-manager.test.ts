@@ -10,6 +10,8 @@ import {
 } from '../../src/index.ts'
 import { known } from '../../src/core/second-manager.ts'
 import { oauth2 } from '../../src/oauth2/index.ts'
+import { sharedStore } from '../../src/store/index.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
 import { ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
 
@@ -72,11 +74,73 @@ describe('given two managers of one account in a process, without a shared store
   })
 })
 
+describe('F428: given two managers of one account whose stores have nothing in common', () => {
+  it('when each has a memoryStore, then the later one reports it', async () => {
+    const name = fresh()
+    const own = () => ({ source: source(name), store: memoryStore() })
+    expect(await toldBy(own(), own(), own())).toEqual([[], ['second-manager'], []])
+  })
+
+  it('when one has a memoryStore, and the other one a shared store, then the later one reports it', async () => {
+    const [one, other] = [fresh(), fresh()]
+    const shared = sharedStore(new MemoryRegister())
+    const reported = [[], ['second-manager']]
+    expect(await toldBy({ source: source(one), store: memoryStore() }, { source: source(one), store: shared })).toEqual(
+      reported,
+    )
+    expect(
+      await toldBy({ source: source(other), store: shared }, { source: source(other), store: memoryStore() }),
+    ).toEqual(reported)
+  })
+})
+
+describe('F434: given two managers of one login in a process, without a shared store', () => {
+  const login = (account?: string, clientId = 'app') => oauth2({ grant: 'login', tokenEndpoint, clientId, account })
+
+  it('when both have the same account, or none, then the later one reports it, once', async () => {
+    const [name, clientId] = [fresh(), fresh()]
+    const named = () => ({ source: login(name) })
+    const unnamed = () => ({ source: login(undefined, clientId) })
+    expect(await toldBy(named(), named(), named())).toEqual([[], ['second-manager'], []])
+    expect(await toldBy(unnamed(), unnamed())).toEqual([[], ['second-manager']])
+    const one = login(fresh())
+    expect(await toldBy({ source: one }, { source: one })).toEqual([[], ['second-manager']])
+  })
+
+  it('when each has a memoryStore, then the later one reports it', async () => {
+    const name = fresh()
+    const own = () => ({ source: login(name), store: memoryStore() })
+    expect(await toldBy(own(), own())).toEqual([[], ['second-manager']])
+  })
+
+  it('then the message is about a login, and states the remedy', async () => {
+    const name = fresh()
+    const messages: string[] = []
+    const [first, second] = [createTokenManager({ source: login(name) }), createTokenManager({ source: login(name) })]
+    second.on('anomaly', ({ message }) => messages.push(message))
+    await settle()
+    expect(messages).toEqual([
+      expect.stringMatching(/of this login share no store: use one manager, or one store for both/),
+    ])
+    expect(messages.join()).not.toContain(name)
+    await Promise.all([first.close(), second.close()])
+  })
+
+  it('when they share a store, or their accounts differ, or one was closed, then nothing is reported', async () => {
+    const [name, store] = [fresh(), memoryStore()]
+    expect(await toldBy({ source: login(name), store }, { source: login(name), store })).toEqual([[], []])
+    expect(await toldBy({ source: login(fresh()) }, { source: login(fresh()) })).toEqual([[], []])
+    const again = fresh()
+    expect(await toldBy({ source: login(again) })).toEqual([[]])
+    expect(await toldBy({ source: login(again) })).toEqual([[]])
+  })
+})
+
 describe('given managers that are not two of one account (F382)', () => {
   it('when they share a store, or each has one, then nothing is reported', async () => {
     const [name, store] = [fresh(), memoryStore()]
     expect(await toldBy({ source: source(name), store }, { source: source(name), store })).toEqual([[], []])
-    const stores = [memoryStore(), memoryStore()]
+    const stores = [sharedStore(new MemoryRegister()), sharedStore(new MemoryRegister())]
     expect(await toldBy(...stores.map((own) => ({ source: source(name), store: own })))).toEqual([[], []])
   })
 
@@ -90,8 +154,8 @@ describe('given managers that are not two of one account (F382)', () => {
     expect((await toldBy(...sources.map((own) => ({ source: own })))).flat()).toEqual([])
   })
 
-  it('when users log in, or the sources are custom, then nothing is reported', async () => {
-    const person = () => oauth2({ grant: 'login', tokenEndpoint, clientId: 'app' })
+  it('when different users log in, or the sources are custom, then nothing is reported', async () => {
+    const person = () => oauth2({ grant: 'login', tokenEndpoint, clientId: 'app', account: fresh() })
     const other = () => oauth2({ grant: () => ({ grant_type: 'x' }), tokenEndpoint, clientId: 'app', account: 'a' })
     const sources = [person(), person(), other(), other(), new ScriptedSource(), new ScriptedSource()]
     expect((await toldBy(...sources.map((own) => ({ source: own })))).flat()).toEqual([])

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
 import { createTokenManager } from '../../src/index.ts'
 import type { LoginManager } from '../../src/login/index.ts'
@@ -30,7 +31,7 @@ async function strictLogin(odd: readonly ((next: string) => Answer)[], options: 
       const [status, answer] = answerTo(body)
       return answering(typeof answer === 'string' ? answer : JSON.stringify(answer), status)(config)
     },
-    { grant: 'login', account: 'somebody', ...options },
+    { grant: 'login', account: randomUUID(), ...options },
   )
   const clock = manualClock()
   const tokens = createTokenManager({ source, clock, random: () => 0, renewal: { keepWarm: 'never' } })

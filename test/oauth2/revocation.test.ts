@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
 import type { ServerResponse } from 'node:http'
 import { createTokenManager } from '../../src/index.ts'
@@ -96,6 +97,7 @@ describe('given a manager that logs out (F279, F280, F283)', () => {
       ...client,
       ...options,
       grant: 'login',
+      account: randomUUID(),
     })
     const tokens = createTokenManager({ source, retry: { baseDelayMs: 0 } })
     const told = listen(tokens)
