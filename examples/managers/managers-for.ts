@@ -39,7 +39,11 @@ export function managersFor<Manager extends { close(): Promise<unknown> }, Input
       all.delete(key)
       all.set(key, open)
       closeOld()
-      return work(open.tokens).finally(() => (open.uses -= 1))
+      try {
+        return await work(open.tokens)
+      } finally {
+        open.uses -= 1
+      }
     },
     close: async () => void (await Promise.all([...all.values()].map(({ tokens }) => tokens.close()))),
   }
