@@ -55,6 +55,7 @@ const servers = [
     'store/commands',
     'store/recipes',
     'store/registers',
+    'store/rolling-deploys',
   ],
   'faults/busy-loop',
 ]
