@@ -229,7 +229,7 @@ export function copyForCaller(called: (...given: never[]) => unknown, error: Tok
 const REDUCED = new WeakSet<Error>()
 
 /** @returns A copy without the message: a parser's message may quote the secret that it could not parse. */
-function reduced(cause: unknown): Error {
+export function reduced(cause: unknown): Error {
   if (isTokenError(cause) || REDUCED.has(cause as Error)) return cause as Error
   const message = member(cause, 'message')
   const hasMessage = typeof message === 'string'

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts'
-import type { LoginReason, TokenError } from './errors.ts'
+import { type LoginReason, reduced, type TokenError } from './errors.ts'
 import { checkChoice, checkFunction, type Complete, type KeysOf, namesOf } from './option-checks.ts'
-import { warnOnce } from './runtime.ts'
+import { warn, warnOnce } from './runtime.ts'
 
 /** The events by name. Instants are epoch ms of this machine's wall clock; durations are ms. No event contains a secret. */
 export interface TokenEvents {
@@ -157,7 +157,22 @@ const ODDITIES: readonly AnomalyKind[] = /* @__PURE__ */ namesOf<Record<KeysOf<I
 /** The least time between two events of the same kind. */
 const SAME_GAP_MS = 60_000
 
-/** Calls the listeners, and ignores what they throw. */
+const reported = /* @__PURE__ */ new WeakSet<object>()
+
+/** Reports what a listener threw, once per listener: otherwise a typo would disable an alarm in silence (F431). */
+function reportListener(listener: object, name: string, thrown: unknown): void {
+  if (reported.has(listener)) return
+  reported.add(listener)
+  const { stack = '' } = reduced(thrown)
+  warn(
+    'listener-threw',
+    `A listener of the event '${name}' threw. Later errors of this listener are not reported`,
+    stack,
+    'error',
+  )
+}
+
+/** Calls the listeners. What they throw concerns no caller. */
 export class Events {
   readonly #clock: Clock
   watcher: Watcher | undefined
@@ -169,10 +184,21 @@ export class Events {
     this.#clock = clock
   }
 
-  on<Name extends keyof LoginEvents>(name: Name, listener: (event: LoginEvents[Name]) => void): () => void {
+  on<Name extends keyof LoginEvents>(
+    name: Name,
+    listener: (event: LoginEvents[Name]) => void,
+    reportedAs: object = listener,
+  ): () => void {
     checkChoice('The event name', name, NAMES)
     checkFunction('The listener', listener)
-    const entry: Listener = (event) => listener(event)
+    const call: Listener = listener
+    const entry: Listener = async (event) => {
+      try {
+        await call(event)
+      } catch (thrown) {
+        reportListener(reportedAs, name, thrown)
+      }
+    }
     this.#listeners ??= new Map()
     const listeners = this.#listeners.get(name) ?? new Set()
     this.#listeners.set(name, listeners.add(entry))
@@ -181,7 +207,7 @@ export class Events {
 
   onAny(listener: AnyListener): () => void {
     checkFunction('The listener', listener)
-    const stops = NAMES.map((name) => this.on(name, (event) => listener(name, event)))
+    const stops = NAMES.map((name) => this.on(name, (event) => listener(name, event), listener))
     return () => {
       for (const stop of stops) stop()
     }
@@ -192,9 +218,7 @@ export class Events {
     Object.freeze(event)
     for (const listener of this.#listeners?.get(name) ?? []) {
       // A listener that throws or rejects must not cost a caller its token.
-      void Promise.resolve(event as never)
-        .then(listener)
-        .catch(() => undefined)
+      void Promise.resolve(event as never).then(listener)
     }
   }
 
