@@ -37,7 +37,10 @@ const HOMES: readonly (readonly [where: string, ...names: string[]])[] = [
   ['retry of createTokenManager', 'maxAttempts', 'maxRetryAfterMs'],
   ['attachBearer or withBearer', 'origins', 'refuses'],
   ['adopt() of the token manager', 'accessToken', 'refreshToken'],
+  ['the store', 'encryptionKeys', 'onUnavailable'],
   ['the token source', 'account', 'baseUrl', 'clientId', 'clientSecret', 'scope', 'tokenEndpoint', 'issuer'],
+  // For the other sources.
+  ['oauth2 of axios-evergreen/oauth2', 'scope', 'tokenEndpoint', 'issuer', 'parameters'],
 ]
 
 function adviceOn(unknown: string, names: readonly string[]): string {

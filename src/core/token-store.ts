@@ -59,6 +59,7 @@ export interface Turn {
     credentialsDigest: string | undefined
     /** What the renewal waits for, for the error of a caller whose wait ends. */
     awaited: (() => string) | undefined
+    readonly backoff: { readonly error: TokenError } | undefined
     readonly current: { readonly usableMs: number } | undefined
     readonly login:
       | {

@@ -1,13 +1,15 @@
-import { type LoginReason, TokenError } from '../core/errors.ts'
+import { isTokenError, type LoginReason, TokenError } from '../core/errors.ts'
 
 /** @param failure The response of the service, if it ended the login. */
 export function loginRequired(
   reason: LoginReason,
-  { status, serviceCode }: { readonly status?: number; readonly serviceCode?: string } = {},
+  failure: { readonly status?: number; readonly serviceCode?: string } = {},
   why = WHY[reason],
 ): TokenError {
   const message = `A login is required (${reason}: ${why}): call adopt() with its tokens`
-  return new TokenError('ERR_LOGIN_REQUIRED', message, { loginReason: reason, status, serviceCode })
+  const { status, serviceCode } = failure
+  const cause = isTokenError(failure) ? failure : undefined
+  return new TokenError('ERR_LOGIN_REQUIRED', message, { loginReason: reason, status, serviceCode, cause })
 }
 
 const WHY: Readonly<Record<LoginReason, string>> = {

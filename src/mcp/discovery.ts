@@ -11,6 +11,7 @@ import type { CheckedProvider } from './auth-provider.ts'
 
 interface LoginFacts {
   readonly issuer: unknown
+  readonly scope?: unknown
   readonly metadataUrl: string | undefined
   readonly about: unknown
 }
@@ -31,7 +32,7 @@ export class Discovery {
    * The context of a login that the SDK has just completed. Uses the discovery state of the SDK, or a discovery of its own if the provider keeps none. If that
    * fails, the first refresh discovers the server: the tokens must not be lost, because they cannot be issued again.
    *
-   * @param known `issuer`: the one that the SDK stored with the tokens; older SDKs store none. `about`: the second argument of `saveTokens`.
+   * @param known `issuer`: the one that the SDK stored with the tokens; older SDKs store none. `scope`: the one of the token response. `about`: the second argument of `saveTokens`.
    */
   async contextOf(known: LoginFacts, exchange: ExchangeContext): Promise<LoginContext> {
     const { about, metadataUrl } = known
@@ -41,7 +42,8 @@ export class Discovery {
     if (clientId === undefined)
       throw new TypeError('provider.clientInformation must return the client that the tokens were issued to')
     const [clientSecret, authMethod] = [textIn(client, 'client_secret'), textIn(client, 'token_endpoint_auth_method')]
-    const login = { clientId, clientSecret, authMethod, issuer, metadataUrl }
+    const scope = grantedScope(known.scope)
+    const login = { clientId, clientSecret, authMethod, issuer, metadataUrl, scope }
     const kept = await this.#provider.discoveryState?.()
     if (isFound(kept) && isIssuedBy(kept, issuer)) return this.#contextFrom(login, kept)
     return this.found(login, exchange).catch((error: unknown) => {
@@ -56,13 +58,17 @@ export class Discovery {
     return this.#contextFrom(login, await serverOf({ url: this.#url, metadataUrl, issuer }, this.#calls, exchange))
   }
 
-  async #contextFrom({ clientId, clientSecret, authMethod }: LoginContext, server: FoundServer): Promise<LoginContext> {
+  async #contextFrom(
+    { clientId, clientSecret, authMethod, scope }: LoginContext,
+    server: FoundServer,
+  ): Promise<LoginContext> {
     const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = server
     const advertised = textIn(resourceMetadata, 'resource')
     const choose = this.#provider.validateResourceURL?.bind(this.#provider)
     return {
       clientId,
       clientSecret,
+      scope,
       clientAuthentication: authenticationFor(clientSecret, authMethod, metadata),
       issuer: textIn(metadata, 'issuer') ?? authorizationServerUrl,
       // The SDK has the same default for servers without metadata.
@@ -82,6 +88,11 @@ function isFound(state: unknown): state is FoundServer {
 function isIssuedBy({ authorizationServerUrl, authorizationServerMetadata }: FoundServer, issuer: string | undefined) {
   const names = [authorizationServerUrl, textIn(authorizationServerMetadata, 'issuer')]
   return issuer === undefined || names.some((name) => isSameIssuer(name, issuer))
+}
+
+/** @returns The scope of a token response, unless it has other characters than a scope may have (RFC 6749, section 3.3). */
+function grantedScope(scope: unknown): string | undefined {
+  return typeof scope === 'string' && /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/.test(scope) ? scope : undefined
 }
 
 function textIn(holder: unknown, name: string): string | undefined {

@@ -99,7 +99,7 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
   const discovery = new Discovery(provider, serverUrl, fetch)
   const id = `mcp ${JSON.stringify([serverUrl.href, account])}`
   const source = loginSource({
-    ...{ id, account, allowInsecureHttp, logIn: LOG_IN },
+    ...{ id, account, allowInsecureHttp, logIn: LOG_IN, option: 'serverUrl' },
     findServer: (context, exchange) => discovery.found(context, exchange),
     // Otherwise the SDK would open the login page for a client that the server no longer knows.
     onUnknownClient: () => provider.invalidateCredentials?.('client'),
@@ -115,10 +115,10 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
   /** The tokens of a login of the SDK, with their context. */
   async function granted(response: unknown, about: unknown): Promise<AdoptedGrant> {
     const grant = fromTokenResponse(response as Record<string, unknown>)
-    const issuer = member(response, 'issuer')
+    const [issuer, scope] = [member(response, 'issuer'), member(response, 'scope')]
     const { exchangeTimeoutMs: limitMs = 10_000 } = managed
     const exchange = { clock: accessTo(tokens).clock, signal: new AbortController().signal, [INTERNAL]: { limitMs } }
-    const context = await discovery.contextOf({ issuer, metadataUrl: calls.metadataUrl, about }, exchange)
+    const context = await discovery.contextOf({ issuer, scope, metadataUrl: calls.metadataUrl, about }, exchange)
     return { ...grant, context: contextText(context) }
   }
 

@@ -84,7 +84,7 @@ export class AuthorizationServer {
   }
 
   #endpointsIn(metadata: Members): Endpoints {
-    const { issuer: expected, revocationEndpoint, allowInsecureHttp } = this.#addresses
+    const { issuer: expected, revocationEndpoint, allowInsecureHttp, hasCertificate } = this.#addresses
     const issuer = memberOf(metadata, 'issuer')
     const isSame = expected instanceof URL ? parsedUrl(String(issuer))?.href === expected.href : issuer === expected
     // Otherwise a server could impersonate another issuer (RFC 8414, section 3.3).
@@ -92,8 +92,10 @@ export class AuthorizationServer {
       throw unusable(
         'issuer must equal the issuer in its metadata; they name another issuer: compare the host, the path and the trailing slash',
       )
+    // The hosts of these endpoints ask for a certificate (RFC 8705, section 5).
+    const aliases = hasCertificate ? (memberOf(metadata, 'mtls_endpoint_aliases') as Members | undefined) : undefined
     const endpoint = (name: string) => {
-      const value = memberOf(metadata, name)
+      const value = memberOf(aliases, name) ?? memberOf(metadata, name)
       if (value === undefined) return undefined
       const url = typeof value === 'string' ? parsedUrl(value) : undefined
       if (url && !url.username && !url.password && mayCarrySecrets(url, allowInsecureHttp)) return url

@@ -3,6 +3,7 @@ import { firstIn } from '../client/token-error-in.ts'
 import { isTokenError } from '../core/errors.ts'
 import { member, quietly } from '../core/thrown.ts'
 import { decodedText, documentIn } from './document.ts'
+import { claimsOf } from './refused-claims.ts'
 
 /** What a server asks for beyond a valid token. All texts are the server's, of at most 8 KiB. A longer one is absent. */
 export interface Challenge {
@@ -45,7 +46,7 @@ export function challengeOf(error: unknown): Challenge | undefined {
 /** Why the token service did not refresh without the user. */
 function interactionIn(error: unknown): Challenge | undefined {
   if (!isTokenError(error) || error.loginReason !== 'interaction') return undefined
-  return challengeWith({ error: error.serviceCode, claims: undefined })
+  return challengeWith({ error: error.serviceCode, claims: jsonIn(claimsOf(error)) })
 }
 
 /** A header of 64 KiB is longer than any client accepts. */

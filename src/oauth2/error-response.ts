@@ -6,6 +6,7 @@ import { type Meaning, read } from '../wire/meaning.ts'
 import { type TokenResponse, isSuccess } from '../wire/token-response.ts'
 import { customMeaning, type CustomErrors } from './custom-meaning.ts'
 import { documentIn, errorIn, holdersOfToken, memberOf, type Members, otherProtocol } from './document.ts'
+import { markClaims } from './refused-claims.ts'
 import { ADVICE, isKnownCode, said, type Said } from './error-words.ts'
 
 /** A complete error response (RFC 6749, section 5.2). */
@@ -21,6 +22,8 @@ export interface ErrorRules {
   readonly needsLogin: boolean
   /** Whether the client has a secret, a key or a certificate that could be wrong. */
   readonly isAuthenticated: boolean
+  /** For messages: the option to check, of a function that uses this source. It has none of the options that `ADVICE` names. */
+  readonly option: string | undefined
   readonly report: ExchangeContext['report']
 }
 
@@ -55,7 +58,9 @@ export function errorResponseOf(
   const meaning = rowOf(call, name, custom === undefined ? response : undefined)
   const advice = adviceOn(meaning, words.code, name, call, response)
   const named = words.code === undefined ? advice : `${words.code}: ${advice}`
-  return { error: rejection(response, meaning, named, words.code), meaning: meaning.error }
+  const error = rejection(response, meaning, named, words.code)
+  markClaims(error, document)
+  return { error, meaning: meaning.error }
 }
 
 export function hasToken(document: Members): boolean {
@@ -114,14 +119,18 @@ function adviceOn(
   meaning: Meaning,
   code: string | undefined,
   name: string | undefined,
-  { kind, status, document, isOfLogin, isAuthenticated }: RejectedCall,
+  { kind, status, document, isOfLogin, isAuthenticated, option: own }: RejectedCall,
   response: TokenResponse,
 ): string {
-  const option = kind === 'revoke' ? 'revocationEndpoint' : 'tokenEndpoint'
+  const option = own ?? (kind === 'revoke' ? 'revocationEndpoint' : 'tokenEndpoint')
   const { error, outcome, refreshToken, loginReason } = meaning
   const other = name === undefined && outcome === 'rejected' ? otherProtocol(document) : undefined
   const known =
-    code === undefined ? undefined : error === 'invalid_client' && !isAuthenticated ? PUBLIC_CLIENT : ADVICE.get(error)
+    code === undefined || own !== undefined
+      ? undefined
+      : error === 'invalid_client' && !isAuthenticated
+        ? PUBLIC_CLIENT
+        : ADVICE.get(error)
   const general = other ?? known ?? generalAdvice(meaning, { ...response, status }, option)
   if (general !== undefined) return general
   if (loginReason) return 'the server requires the user to log in'

@@ -166,21 +166,15 @@ function isAboutDeadToken(texts: string): boolean {
   return (/refresh[ _-]?token/i.test(texts) ? DEAD : ENDED).test(texts)
 }
 
-/** How a refresh token or a session ends. */
-const END =
-  '(invalid(ated)?|expired|revoked|inactive|unknown|reused?|rotated|replayed|blacklisted|terminated|ended|closed|already( been)? used|no longer valid|does not exist|not (found|active|valid))'
-/** A code that says no more than that, in any spelling: `REFRESH_REUSE_DETECTED`, `bad_refresh_token`. */
-const DEAD_CODE = /* @__PURE__ */ new RegExp(
-  `^(e(rr(or)?)? |auth )?((bad|${END}) (refresh )?(token|session)|(refresh( token)?|token|session) (${END}|used|timeout|timed out))( detected)?( error| exception)?$`,
-  'i',
-)
+/** A code that says no more than that a refresh token or a session has ended, in any spelling: `REFRESH_REUSE_DETECTED`, `bad_refresh_token`. */
+const DEAD_CODE =
+  /^(e(rr(or)?)? |auth )?((bad|(invalid(ated)?|expired|revoked|inactive|unknown|reused?|rotated|replayed|blacklisted|terminated|ended|closed|already( been)? used|no longer valid|does not exist|not (found|active|valid))) (refresh )?(token|session)|(refresh( token)?|token|session) ((invalid(ated)?|expired|revoked|inactive|unknown|reused?|rotated|replayed|blacklisted|terminated|ended|closed|already( been)? used|no longer valid|does not exist|not (found|active|valid))|used|timeout|timed out))( detected)?( error| exception)?$/i
 /** A text about a refresh token. */
-const DEAD = /* @__PURE__ */ new RegExp(`\\b${END}\\b`, 'i')
+const DEAD =
+  /\b(invalid(ated)?|expired|revoked|inactive|unknown|reused?|rotated|replayed|blacklisted|terminated|ended|closed|already( been)? used|no longer valid|does not exist|not (found|active|valid))\b/i
 /** Another text. Zoom; X; better-auth, Meta; better-auth */
-const ENDED = /* @__PURE__ */ new RegExp(
-  `^invalid token\\W*$|\\btoken (is|was|has|has been) (invalid|expired|revoked)\\b|\\bsession ((is|was|has|been) )*${END}\\b|\\b(user|account) (not found|does not exist|(is|was|has been) (deleted|disabled|deactivated|blocked|suspended))\\b`,
-  'im',
-)
+const ENDED =
+  /^invalid token\W*$|\btoken (is|was|has|has been) (invalid|expired|revoked)\b|\bsession ((is|was|has|been) )*(invalid(ated)?|expired|revoked|inactive|unknown|reused?|rotated|replayed|blacklisted|terminated|ended|closed|already( been)? used|no longer valid|does not exist|not (found|active|valid))\b|\b(user|account) (not found|does not exist|(is|was|has been) (deleted|disabled|deactivated|blocked|suspended))\b/im
 /** The text is about the client, or about the grant type. */
 const ABOUT_CLIENT = /client.?(secret|id|credential|auth|assertion)|assertion|grant.?type|endpoint/i
 /** Says no more than the status 401. */

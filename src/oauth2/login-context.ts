@@ -13,6 +13,8 @@ export interface LoginContext {
   readonly clientAuthentication?: 'basic' | 'post' | 'none' | undefined
   /** RFC 8707. Sent with each refresh, as the SDK sent it at the login. */
   readonly resource?: string | undefined
+  /** The scope that was granted. Undefined: the response did not name it, and refreshes omit it. */
+  readonly scope?: string | undefined
   /** Kept until discovery succeeds: `resource_metadata` of the 401 (RFC 9728, section 5.1), and the registered authentication method of the client. */
   readonly metadataUrl?: string | undefined
   readonly authMethod?: string | undefined

@@ -3,12 +3,14 @@ import { quietly } from '../core/thrown.ts'
 import { type ExchangeContext, internalOf, type LoginSource, type TokenSource } from '../core/token-source.ts'
 import { person } from '../login/person.ts'
 import { contextIn, contextText, type LoginContext, unknownContext } from './login-context.ts'
-import { oauth2 } from './oauth2.ts'
+import { oauth2Source } from './oauth2.ts'
 
 export interface LoginSourceOptions {
   readonly id: string
   readonly account: string
   readonly allowInsecureHttp: boolean
+  /** The option that leads to the server, for messages. */
+  readonly option: string
   /** How a user logs in, for messages. */
   readonly logIn: string
   /** Finds the server of a login whose context has none. @throws {TokenError} No token request was sent then. */
@@ -59,9 +61,9 @@ export function loginSource(options: LoginSourceOptions): LoginSource {
 /** @throws {TokenError} if tokens with this context cannot be refreshed. */
 function sourceOf(
   context: LoginContext,
-  { account, write, allowInsecureHttp, logIn }: LoginSourceOptions,
+  { account, write, allowInsecureHttp, logIn, option }: LoginSourceOptions,
 ): TokenSource {
-  const { clientId, clientSecret, clientAuthentication, resource } = context
+  const { clientId, clientSecret, clientAuthentication, resource, scope } = context
   const { tokenEndpoint = '', revocationEndpoint, issuer = '' } = context
   const authentication = write
     ? {
@@ -70,13 +72,18 @@ function sourceOf(
       }
     : { clientSecret: clientAuthentication === 'none' ? undefined : clientSecret, clientAuthentication }
   const source = quietly(() =>
-    oauth2({
-      ...{ tokenEndpoint, revocationEndpoint, issuer, clientId, account, allowInsecureHttp, grant: 'login' },
-      ...authentication,
-      ...(resource !== undefined && { parameters: { resource } }),
-      // The client belongs to the login. If the server no longer knows the client, no refresh can succeed.
-      errors: { invalid_client: 'invalid_grant' },
-    }),
+    oauth2Source(
+      {
+        ...{ tokenEndpoint, revocationEndpoint, issuer, clientId, account, allowInsecureHttp, grant: 'login' },
+        ...authentication,
+        ...(resource !== undefined && { parameters: { resource } }),
+        // Some servers require the granted scope in each refresh (Microsoft Entra), and RFC 6749, section 6, allows it (F407).
+        scope: scope?.split(' '),
+        // The client belongs to the login. If the server no longer knows the client, no refresh can succeed.
+        errors: { invalid_client: 'invalid_grant' },
+      },
+      option,
+    ),
   )
   if (!source) throw unknownContext(logIn)
   return source

@@ -63,9 +63,8 @@ export function oauth2Settings(options: OAuth2Options) {
   const hasCertificate = client.method === 'none' && carriesCertificate(own.transport)
   return {
     ...own,
-    server: checkedServer(own, own.allowInsecureHttp),
+    server: { ...checkedServer(own, own.allowInsecureHttp), hasCertificate },
     client,
-    hasCertificate,
     /** Whether the client has a secret, a key or a certificate that could be wrong. */
     isAuthenticated: client.method !== 'none' || hasCertificate,
     account,
@@ -99,6 +98,8 @@ export interface ServerAddresses {
   /** A string must equal the issuer in the metadata character by character. */
   readonly issuer: string | URL | undefined
   readonly allowInsecureHttp: boolean
+  /** Whether the client authenticates by its certificate (RFC 8705). */
+  readonly hasCertificate: boolean
 }
 
 const NO_ADDRESS =
@@ -106,7 +107,7 @@ const NO_ADDRESS =
 
 type Addresses = Pick<OAuth2Options, 'tokenEndpoint' | 'revocationEndpoint' | 'issuer'>
 
-function checkedServer(own: Addresses, allowInsecureHttp: boolean): ServerAddresses {
+function checkedServer(own: Addresses, allowInsecureHttp: boolean): Omit<ServerAddresses, 'hasCertificate'> {
   const checked = (name: 'tokenEndpoint' | 'revocationEndpoint') => {
     if (own[name] === undefined) return undefined
     const url = checkedSecureUrl(name, own[name], allowInsecureHttp)

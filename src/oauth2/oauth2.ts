@@ -47,8 +47,13 @@ import { markUnclear } from './unclear-response.ts'
 export function oauth2(options: OAuth2Options & { grant: 'login' }): LoginSource
 export function oauth2(options: OAuth2Options): TokenSource
 export function oauth2(options: OAuth2Options): TokenSource {
+  return oauth2Source(options)
+}
+
+/** @param option For messages: the option to check, of the function that uses the source. */
+export function oauth2Source(options: OAuth2Options, option?: string): TokenSource {
   checkRuntime()
-  return new OAuth2(oauth2Settings(options))
+  return new OAuth2(oauth2Settings(options), option)
 }
 
 export class OAuth2 implements TokenSource {
@@ -60,6 +65,7 @@ export class OAuth2 implements TokenSource {
   declare readonly boundTo?: Promise<string>
   declare readonly revoke?: NonNullable<TokenSource['revoke']>
   readonly #settings: OAuth2Settings
+  readonly #option: string | undefined
   readonly #calls: TokenCalls
   readonly #server: AuthorizationServer
   readonly #reader: ResponseReader
@@ -72,15 +78,16 @@ export class OAuth2 implements TokenSource {
   #omitsScope = false
   readonly #reported = new Set<string>()
 
-  constructor(settings: OAuth2Settings) {
+  constructor(settings: OAuth2Settings, option?: string) {
     this.refreshTokens = settings.refreshTokens
     this.reuseGraceMs = settings.reuseGraceMs
     if (settings.grant === 'login') this.login = person
     this.isUnnamed = settings.isUnnamed
     this.#settings = settings
+    this.#option = option
     this.#calls = new TokenCalls(settings.transport)
     this.#server = new AuthorizationServer(settings.server, this.#calls)
-    this.#reader = new ResponseReader(settings)
+    this.#reader = new ResponseReader(settings, option)
     onClaimsChallenge(this, (claims) => (this.#claims = claims))
     attachCredentials(this, () => settings.client.clientSecret, typeof settings.grant !== 'function')
     if (settings.dpop) this.boundTo = settings.dpop.thumbprint
@@ -118,7 +125,9 @@ export class OAuth2 implements TokenSource {
   }
 
   #exchange(...given: Exchanging): Promise<TokenGrant> {
-    return (internalOf(given[2]).sourceFor?.(this.#settings as never) ?? this).#send(...given)
+    const internal: unknown = internalOf(given[2])
+    const { sourceFor } = internal as { sourceFor?: (settings: OAuth2Settings) => OAuth2 | undefined }
+    return (sourceFor?.(this.#settings) ?? this).#send(...given)
   }
 
   async #send(...[exchange, members, context]: Exchanging): Promise<TokenGrant> {
@@ -147,7 +156,9 @@ export class OAuth2 implements TokenSource {
       this.#claims = undefined
       return grant
     } catch (error) {
-      throw this.login && exchange === 'refresh' ? await markUnclear(error as TokenError, response) : error
+      throw this.login && exchange === 'refresh'
+        ? await markUnclear(error as TokenError, response, this.#option === undefined)
+        : error
     }
   }
 
@@ -169,7 +180,7 @@ export class OAuth2 implements TokenSource {
 
   #errorRules({ report }: ExchangeContext): ErrorRules {
     const { errors, isAuthenticated } = this.#settings
-    return { errors, isAuthenticated, needsLogin: this.login !== undefined, report }
+    return { errors, isAuthenticated, option: this.#option, needsLogin: this.login !== undefined, report }
   }
 
   #call(endpoints: Endpoints, body: URLSearchParams, context: ExchangeContext): Promise<TokenResponse> {
@@ -190,7 +201,7 @@ export class OAuth2 implements TokenSource {
     const response = await this.#post(endpoints.revocationEndpoint, endpoints, body, context)
     const errorResponse = errorResponseOf('revoke', response, this.#errorRules(context))
     if (errorResponse) throw errorResponse.error
-    if (/^\s*</.test(response.text)) throw noConfirmation(response)
+    if (/^\s*</.test(response.text)) throw noConfirmation(response, this.#option)
   }
 
   async #post(
@@ -236,7 +247,7 @@ const LOG_IN = 'The user must log in: pass the tokens of that login to adopt() o
 const NO_REVOCATION = 'The metadata of issuer have no revocation_endpoint: set revocationEndpoint'
 const NO_ENDPOINT = { outcome: 'not-sent', revocation: 'no-endpoint' } as const
 
-function noConfirmation({ address, status }: TokenResponse): TokenError {
-  const message = `The response from ${address} does not confirm the revocation: it is HTML; check revocationEndpoint`
+function noConfirmation({ address, status }: TokenResponse, option = 'revocationEndpoint'): TokenError {
+  const message = `The response from ${address} does not confirm the revocation: it is HTML; check ${option}`
   return new TokenError('ERR_TOKEN_RESPONSE', message, { outcome: 'unknown', status })
 }

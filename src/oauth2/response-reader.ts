@@ -23,14 +23,16 @@ export class ResponseReader {
   readonly #defaultLifetimeMs: number
   readonly #onAnswer: OAuth2Settings['onAnswer']
   readonly #isBound: boolean
+  readonly #option: string
   /** Each problem is reported once. */
   readonly #reported = new Set<string>()
 
-  constructor({ scope, defaultLifetimeMs, onAnswer, dpop }: OAuth2Settings) {
+  constructor({ scope, defaultLifetimeMs, onAnswer, dpop }: OAuth2Settings, option = 'tokenEndpoint') {
     this.#scope = scope
     this.#defaultLifetimeMs = defaultLifetimeMs
     this.#onAnswer = onAnswer
     this.#isBound = dpop !== undefined
+    this.#option = option
   }
 
   /**
@@ -41,7 +43,7 @@ export class ResponseReader {
    */
   grantIn(response: TokenResponse, context: ExchangeContext, presented?: string): DetailedGrant {
     const unusable = (why: string) => unusableResponse(response, why)
-    const { document, isJson } = readableIn(response)
+    const { document, isJson } = readableIn(response, this.#option)
     const now = parseHttpDate(response.headers.get('date')) ?? context.clock.wallNow()
     const others = othersIn(document, now, unusable)
     const flaw = isJson ? this.#accessTokenProblem(document) : NO_JSON
@@ -108,10 +110,10 @@ const NO_JSON = `it is not a JSON object${CHANGED}`
 const ASSUMED = { isLifetimeAssumed: true }
 
 /** The members of the response, or of the object in it that holds the tokens. A form is read for its refresh token only. */
-function readableIn(response: TokenResponse): { readonly document: Members; readonly isJson: boolean } {
+function readableIn(response: TokenResponse, option: string): { readonly document: Members; readonly isJson: boolean } {
   const whole = documentIn(response.text)
   const read = whole ?? formIn(response.text)
-  if (!read) throw unusableResponse(response, /^\s*</.test(response.text) ? 'it is HTML; check tokenEndpoint' : NO_JSON)
+  if (!read) throw unusableResponse(response, /^\s*</.test(response.text) ? `it is HTML; check ${option}` : NO_JSON)
   const [document = read, another] = holdersOfToken(read)
   if (another) throw unusableResponse(response, TWO_HOLDERS)
   return { document, isJson: whole !== undefined }

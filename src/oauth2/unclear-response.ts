@@ -9,23 +9,25 @@ import { hasToken } from './error-response.ts'
 /**
  * Marks the error of a login's refresh if the response does not show whether the refresh token is valid: the manager compares such responses, and discards the
  * token if they stay the same. A JSON response of status 2xx without a token is unclear, too. A web page is not: it comes from a portal.
+ *
+ * @param hasErrors Whether the user can set the option `errors`.
  */
-export async function markUnclear(error: TokenError, { text }: TokenResponse): Promise<TokenError> {
+export async function markUnclear(error: TokenError, { text }: TokenResponse, hasErrors: boolean): Promise<TokenError> {
   const document = documentIn(text)
   const isUnclear =
     error.code === 'ERR_TOKEN_RESPONSE'
       ? document !== undefined && !hasToken(document)
       : outcomeOf(error) === 'rejected' && detailsOf(error).refreshToken === undefined
   if (!isUnclear) return error
-  const marked = errorWith(error, { message: `${error.message}${IF_REPEATED}` })
+  const marked = errorWith(error, { message: `${error.message}${IF_REPEATED}${hasErrors ? MAP_THEM : ''}` })
   // Not enumerable, so that it is not printed.
   return Object.defineProperty(marked, RESPONSE_FINGERPRINT, {
     value: await fingerprintOf(comparableText(document)).catch(() => ''),
   })
 }
 
-const IF_REPEATED =
-  '. If the server returns the same for ten minutes, a login is required. The option errors of oauth2 maps its error codes'
+const IF_REPEATED = '. If the server returns the same for ten minutes, a login is required'
+const MAP_THEM = '. The option errors of oauth2 maps its error codes'
 
 /** The error codes, the names of the members, and all values that may be codes (F373). */
 function comparableText(document: Members = {}): string {

@@ -6,9 +6,14 @@ import type { Turn } from '../core/token-store.ts'
 export function failureOfOther(
   coolDown: CoolDown,
   login: Pick<NonNullable<Turn['account']['login']>, 'errorOfLoss'> | undefined,
+  own?: TokenError,
 ): TokenError {
   const { code, loginReason = 'refused' } = coolDown
-  if (login && code === 'ERR_LOGIN_REQUIRED') return login.errorOfLoss(loginReason, coolDown)
+  if (login && code === 'ERR_LOGIN_REQUIRED') {
+    // If the owner was this manager, its own error says more than the record (F409).
+    const isOwn = own?.code === code && own.loginReason === loginReason
+    return isOwn ? own : login.errorOfLoss(loginReason, coolDown)
+  }
   return new TokenError(code, messageOf(coolDown), coolDown)
 }
 

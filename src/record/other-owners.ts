@@ -25,7 +25,8 @@ export const OTHER_OWNERS: OtherOwners = {
     for (;;) {
       const lease = await acquired(turn, waited)
       if (lease.kind === 'granted') return lease
-      if (lease.kind === 'cooling') throw new CallFailed(failureOfOther(lease.coolDown, login), lease.coolDown)
+      if (lease.kind === 'cooling')
+        throw new CallFailed(failureOfOther(lease.coolDown, login, account.backoff?.error), lease.coolDown)
       turn.seenVersion = lease.tokens.version
       // This renewal must not present the refresh token of another user.
       if (turn.mayAdopt(lease.tokens) || login?.isOther(lease.tokens)) return lease

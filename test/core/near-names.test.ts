@@ -93,7 +93,7 @@ describe("given a near miss of an option's name", () => {
   )
 })
 
-describe("given an option's name that belongs to another function (F384)", () => {
+describe("given an option's name that belongs to another function (F384, F413)", () => {
   const source = 'the token source'
   it.each([
     ['oauth2', 'store', 'createTokenManager'],
@@ -111,6 +111,15 @@ describe("given an option's name that belongs to another function (F384)", () =>
     ['attachBearer', 'baseUrl', source],
     ['withBearer', 'renewal', 'createTokenManager'],
     ['redisStore', 'storeKey', 'createTokenManager'],
+    // F413
+    ['clientCredentials', 'scope', 'oauth2 of axios-evergreen/oauth2'],
+    ['loginPassword', 'scope', 'oauth2 of axios-evergreen/oauth2'],
+    ['createTokenManager', 'encryptionKeys', 'the store'],
+    ['createTokenManager', 'onUnavailable', 'the store'],
+    ['clientCredentials', 'tokenEndpoint', 'oauth2 of axios-evergreen/oauth2'],
+    ['loginPassword', 'issuer', 'oauth2 of axios-evergreen/oauth2'],
+    ['clientCredentials', 'encryptionKeys', 'the store'],
+    ['oauth2', 'encryptionKeys', 'the store'],
   ])('when %s gets %s, then the error says that it belongs to %s', (name, option, home) =>
     expect(misuse(() => FUNCTIONS[name]!({ [option]: 'x' })).message).toMatch(
       new RegExp(`there is no '${option}', it belongs to ${home.replace('()', '..')}$`),

@@ -41,11 +41,15 @@ export async function startMcpWorld({
   const accessTokens = new Map()
   const counts = { refreshes: 0, reuses: 0, revocations: 0, registrations: 0, codes: 0 }
   const control = {
-    /** The statuses of the next token requests. @type {number[]} */
+    /** The statuses of the next token requests, or their statuses and errors. @type {(number | [number, string])[]} */
     failures: [],
     /** Rejects each access token. */
     refusesAll: false,
     lifetimeS: 3600,
+    /** What a refresh without exactly the granted scope, or with any scope, is answered. @type {'required' | 'rejected' | undefined} */
+    scopes: undefined,
+    /** Whether token responses name the scope. */
+    namesScope: true,
     authMethods: ['none'],
     /** Whether an address may be the id of a client (CIMD). */
     hasDocuments: false,
@@ -67,7 +71,14 @@ export async function startMcpWorld({
     accessTokens.set(access, grant)
     refreshTokens.set(refresh, { grant, generation: grant.generation })
     const { scope } = grant
-    return { access_token: access, token_type: 'Bearer', expires_in: control.lifetimeS, refresh_token: refresh, scope }
+    const named = control.namesScope ? { scope } : {}
+    return {
+      access_token: access,
+      token_type: 'Bearer',
+      expires_in: control.lifetimeS,
+      refresh_token: refresh,
+      ...named,
+    }
   }
 
   /** @type {(clientId: string, scope: string, form: URLSearchParams) => Grant} */
@@ -87,8 +98,8 @@ export async function startMcpWorld({
 
   /** @param {URLSearchParams} form @param {string | undefined} authorization @returns {Promise<[number, object]>} */
   async function token(form, authorization) {
-    const status = control.failures.shift()
-    if (status !== undefined) return [status, { error: 'temporarily_unavailable' }]
+    const [status, error = 'temporarily_unavailable'] = [control.failures.shift()].flat()
+    if (status !== undefined) return [Number(status), { error }]
     if (form.has('client_assertion')) form.set('client_id', clientIn(form.get('client_assertion') ?? ''))
     const basic = authorization && Buffer.from(authorization.slice(6), 'base64').toString().split(':')
     const clientId = (basic ? basic[0] : form.get('client_id')) ?? ''
@@ -121,6 +132,9 @@ export async function startMcpWorld({
     }
     if (grant.isDead) return [400, { error: 'invalid_grant' }]
     if (form.get('resource') !== grant.resource) return [400, { error: 'invalid_target' }]
+    // Microsoft Entra, AADSTS90009
+    if (control.scopes === 'required' && form.get('scope') !== grant.scope) return [400, { error: 'invalid_request' }]
+    if (control.scopes === 'rejected' && form.has('scope')) return [400, { error: 'invalid_scope' }]
     return [200, issue(grant)]
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { ServerResponse } from 'node:http'
+import { Agent } from 'node:https'
 import { AxiosError } from 'axios'
 import { createTokenManager, type TokenErrorCode } from '../../src/index.ts'
 import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
@@ -38,6 +39,58 @@ const metadata = (origin: string, path = '', more: Document = {}) => ({
   issuer: `${origin}${path}`,
   token_endpoint: `${origin}/token`,
   ...more,
+})
+
+describe('given metadata with mtls_endpoint_aliases (F410)', () => {
+  const withCertificate = new Agent({ cert: 'certificate-of-nobody' })
+  const aliases = (origin: string) => ({ mtls_endpoint_aliases: { token_endpoint: `${origin}/mtls/token` } })
+  const started = () =>
+    startServer((origin) => ({
+      [OAUTH]: { ...metadata(origin, '', { revocation_endpoint: `${origin}/revoke` }), ...aliases(origin) },
+      '/mtls/token': GRANT,
+      '/revoke': {},
+    }))
+
+  it.each<[string, Partial<OAuth2Options>, string]>([
+    ['its certificate (cert)', { transport: { httpsAgent: withCertificate } }, '/mtls/token'],
+    [
+      'its certificate (pfx)',
+      { transport: { httpsAgent: new Agent({ pfx: 'certificate-of-nobody' }) } },
+      '/mtls/token',
+    ],
+    ['nothing', {}, '/token'],
+    ['an agent without a certificate', { transport: { httpsAgent: new Agent({ ca: 'of-nobody' }) } }, '/token'],
+  ])('when the client authenticates by %s, then the endpoint is the right one', async (_, options, path) => {
+    const server = await started()
+    const none = { clientSecret: undefined, clientAuthentication: 'none', grant: 'login' } as const
+    const { source } = sourceOf(server.origin, { ...none, ...options })
+    await source.refresh!('r', { signal: new AbortController().signal, clock: manualClock() })
+    await source.revoke!({ refreshToken: 'r' }, { signal: new AbortController().signal, clock: manualClock() })
+    // The metadata have no alias of the revocation endpoint.
+    expect(server.asked().slice(1)).toEqual([`POST ${path}`, 'POST /revoke'])
+  })
+
+  it.each<[string, Partial<OAuth2Options>]>([
+    ['authenticates by a secret', {}],
+    ['authenticates by a function', { clientSecret: undefined, clientAuthentication: () => undefined }],
+  ])('when the client %s, then its certificate does not matter', async (_, options) => {
+    const server = await started()
+    const { obtain } = sourceOf(server.origin, { transport: { httpsAgent: withCertificate }, ...options })
+    await obtain()
+    expect(server.asked().slice(1)).toEqual(['POST /token'])
+  })
+
+  it('when an alias is no https URL, then no token request is sent', async () => {
+    const bad = { mtls_endpoint_aliases: { token_endpoint: 'http://elsewhere.example/token' } }
+    const server = await startServer((origin) => ({ [OAUTH]: { ...metadata(origin), ...bad } }))
+    const options = {
+      clientSecret: undefined,
+      clientAuthentication: 'none',
+      transport: { httpsAgent: withCertificate },
+    } as const
+    const { message } = await failureOf(sourceOf(server.origin, options).obtain())
+    expect(message).toContain('token_endpoint in the metadata of issuer must be an https URL')
+  })
 })
 
 describe.each(ADAPTERS)('given an issuer and no tokenEndpoint, and the %s adapter', (adapter) => {
