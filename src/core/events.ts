@@ -2,11 +2,18 @@ import type { Clock } from './clock.ts'
 import { type LoginReason, reduced, type TokenError } from './errors.ts'
 import { checkChoice, checkFunction, type Complete, type KeysOf, namesOf } from './option-checks.ts'
 import { warn, warnOnce } from './runtime.ts'
+import type { ResourceOptions } from './resource.ts'
+
+/** A member of every event of `forResource`. */
+export interface OfResource {
+  /** What the tokens are for. */
+  resource?: ResourceOptions
+}
 
 /** The events by name. Instants are epoch ms of this machine's wall clock; durations are ms. No event contains a secret. */
 export interface TokenEvents {
   /** A new token is in use. `adopted`: it came from another owner of the store, or from `adopt()`. */
-  renewed: {
+  renewed: OfResource & {
     by: 'obtain' | 'refresh' | 'adopted'
     because: 'cold' | 'due' | 'expired' | 'refused' | 'forced'
     attempts: number
@@ -15,20 +22,20 @@ export interface TokenEvents {
     refreshExpiresAt?: number
   }
   /** A token request failed. The manager sends the next one after `delayMs`. */
-  retry: { attempt: number; delayMs: number; error: TokenError }
+  retry: OfResource & { attempt: number; delayMs: number; error: TokenError }
   /** A renewal failed. `nextAttemptAt` is Infinity if the manager waits for `reset()` or `adopt()`. */
-  renewalFailed: { error: TokenError; nextAttemptAt: number }
+  renewalFailed: OfResource & { error: TokenError; nextAttemptAt: number }
   /** The service rejected a refresh token that was not known to have expired. */
   suspicious: SuspicionEvent
   /** The result of the obtain that follows a suspicion. `superseded`: another owner had a newer token set. */
-  suspicionSettled: {
+  suspicionSettled: OfResource & {
     fingerprint: string
     verdict: 'token-only' | 'account-rejected' | 'was-expired' | 'superseded'
   }
   /** The manager noticed a problem that does not stop it. Each kind is reported at most once a minute. */
-  anomaly: { kind: AnomalyKind; message: string }
+  anomaly: OfResource & { kind: AnomalyKind; message: string }
   /** The shared store failed. Reported at most once a minute. */
-  storeUnavailable: { message: string }
+  storeUnavailable: OfResource & { message: string }
 }
 
 /** The events of a manager whose source has a `login`. */
@@ -38,7 +45,7 @@ export interface LoginEvents extends TokenEvents {
    * absence, at its first check of the store; no user has just logged in or out. `account`: whether this login has the same subject as the last one.
    * `reason`: why a login is required.
    */
-  loginChanged: {
+  loginChanged: OfResource & {
     login: 'present' | 'required'
     by: 'here' | 'elsewhere' | 'store'
     account: 'same' | 'other' | 'unknown'
@@ -72,7 +79,7 @@ export type AnomalyKind =
   | 'store-epoch-unknown' // the store cannot detect lost writes: a restored record goes unnoticed
 
 /** The service rejected a refresh token that was not known to have expired (specification, section 3). Instants: epoch ms. */
-export interface SuspicionEvent {
+export interface SuspicionEvent extends OfResource {
   /** What may explain the rejection, or `unexplained`. */
   evidence:
     | 'unexplained'

@@ -1,11 +1,12 @@
 import type { Account, ReadThrown } from './account.ts'
 import type { Clock } from './clock.ts'
-import type { Events, Watcher } from './events.ts'
+import type { Events, LoginEvents, Watcher } from './events.ts'
 import type { LoginCode } from './login-port.ts'
 import type { Machine } from './machine.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 import type { LoginManager } from './token-manager.ts'
-import type { AdoptedGrant, ResourceOptions } from './token-source.ts'
+import type { ResourceOptions } from './resource.ts'
+import type { AdoptedGrant } from './token-source.ts'
 import type { WaitOptions } from './waiting-room.ts'
 
 /**
@@ -50,11 +51,31 @@ export interface ManagerInternals {
   readonly checkLogin?: () => Promise<void>
   /** What the managers of its resources share (`forResource`). */
   readonly parts?: () => ManagerParts
+  /** In a page whose manager is in a worker: what the tokens of a resource need of the page's side. */
+  readonly page?: PageParts
   /** What the tokens are for, if it is not the login's own API. */
   readonly resource?: ResourceOptions
   /** Calls `watcher` until the returned function is called. @throws {TypeError} if there is another watcher already. */
   readonly watch?: (watcher: Watcher) => () => void
 }
+
+export interface PageParts {
+  /** A request of a caller, bound to its login. The worker answers it for `given.resource`. */
+  readonly ofLogin: (name: string, options: WaitOptions | undefined, given: object) => Promise<unknown>
+  /** Any other request. */
+  readonly ask: (name: string, ms: number, given: object) => Promise<unknown>
+  /** Calls back with the events of resources. */
+  readonly onEvent: (listener: (name: keyof LoginEvents, event: object) => void) => void
+}
+
+export type ServeResource = (
+  given: object,
+  name: string,
+  tokens: LoginManager,
+  pages: { notify(name: keyof LoginEvents, event: object): void },
+) => unknown
+/** In the realm of a worker: serves the requests of pages for a resource. Set by `forResource`, which the worker calls, too. */
+export const SERVE_RESOURCE = Symbol.for('axios-evergreen.serveResource')
 
 export interface ManagerParts {
   readonly account: Account

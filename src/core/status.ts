@@ -1,7 +1,7 @@
 import { errorWith, type LoginReason, TokenError, type TokenErrorCode } from './errors.ts'
 import type { HeldToken } from './held-token.ts'
 import type { OwnCoolDown } from './situation.ts'
-import type { ResourceOptions } from './token-source.ts'
+import type { ResourceOptions } from './resource.ts'
 
 /** The state of a renewal in flight. */
 export interface Running {

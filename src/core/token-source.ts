@@ -2,6 +2,7 @@ import type { Clock } from './clock.ts'
 import type { TokenError } from './errors.ts'
 import type { AnomalyKind } from './events.ts'
 import type { LoginLayer } from './login-layer.ts'
+import type { ResourceOptions } from './resource.ts'
 import { member } from './thrown.ts'
 
 /**
@@ -81,16 +82,6 @@ export interface ExchangeContext {
   readonly context?: string
   /** What the access token is for (`forResource`). Absent: the login's own. Only for a source with `resources: true`. */
   readonly resource?: ResourceOptions
-}
-
-/** What an access token is for. At least one member. */
-export interface ResourceOptions {
-  /** An absolute URI without a fragment (RFC 8707), or a list of them. */
-  resource?: string | readonly string[] | undefined
-  /** For servers that expect `audience`. */
-  audience?: string | undefined
-  /** Sent with the exchange. Default: none, so the server chooses the scope for this resource. */
-  scope?: string | undefined
 }
 
 /** The key of `InternalContext` on an exchange context. All copies of the package share it. */

@@ -40,7 +40,12 @@ export function headOf(status: LoginStatus, life: Life | undefined, now: number)
     ([name, count]) => `${count} ${count === 1 ? name.replace(/(?<=sh)es$|s$/, '') : name}`,
   )
   const { share, color, parts } = head
-  return { share, color, title: parts.filter(Boolean).join(' · '), counts: shownCounts.join(' · ') }
+  return {
+    share,
+    color,
+    title: [namedBy(status), ...parts].filter(Boolean).join(' · '),
+    counts: shownCounts.join(' · '),
+  }
 }
 
 function headOfToken(
@@ -62,9 +67,20 @@ function headOfToken(
   }
 }
 
+/** What the tokens are for. */
+const namedBy = ({ resource }: LoginStatus): string | undefined =>
+  resource && Object.values<string>(resource as never).join(' ')
+
+/** The panel names the resource at its head. */
+interface Told {
+  readonly error?: { readonly code?: string; readonly message?: string }
+  readonly suspicious?: true
+  readonly resource?: unknown
+}
+
 /** @returns An event as text, such as `renewed: by refresh, because due, duration 120 ms`. */
 export function lineOf(name: keyof LoginEvents, event: object): string {
-  const { error, suspicious, ...rest } = event as { error?: { code?: string; message?: string }; suspicious?: true }
+  const { error, suspicious, resource, ...rest } = event as Told
   const told = Object.entries(rest).map(([member, value]) =>
     value === Infinity ? `no ${wordsOf(member.replace(/At$/, ''))}` : `${wordsOf(member)} ${shownOf(member, value)}`,
   )

@@ -1,6 +1,7 @@
 import type { TokenErrorCode } from '../core/errors.ts'
 import type { LoginEvents } from '../core/events.ts'
 import { checkedFlag, checkedText, checkObject, kindOf, ifGiven, readOptions } from '../core/option-checks.ts'
+import { resourceName } from '../core/resource.ts'
 import { member } from '../core/thrown.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 
@@ -27,7 +28,7 @@ export interface EventLog {
  * ```
  * @param options `name` (default: none) is part of each line's prefix, and distinguishes the lines of two managers. `fields: true` (default
  * false) calls `log.info(fields, line)`, as pino and bunyan expect. `fields` is an object with `event`, and those of `name`, `code`, `status`,
- * `serviceCode`, `attempt`, `by`, `because`, `durationMs`, `severity`, `evidence`, `fingerprint` and `kind` that apply.
+ * `serviceCode`, `attempt`, `by`, `because`, `durationMs`, `severity`, `evidence`, `fingerprint` and `kind` and `resource` that apply.
  * @returns A function that stops the logging.
  * @throws {TypeError} if `log` lacks one of the three methods, or naming the option.
  */
@@ -44,10 +45,11 @@ export function logEvents(
     { name: ifGiven(checkedText), fields: checkedFlag },
     '',
   )
-  const prefix = name === undefined ? 'axios-evergreen' : `axios-evergreen (${name})`
   return tokens.onAny((event: keyof LoginEvents, given) => {
     const [level, text] = LINES[event](given as never) ?? []
     if (level === undefined) return
+    const names = [name, resourceName(given)].filter((one) => one !== undefined).join(', ')
+    const prefix = names === '' ? 'axios-evergreen' : `axios-evergreen (${names})`
     // The message of a custom source may have line breaks.
     const line = `${prefix}: ${text}`.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     log[level](...(fields ? [fieldsOf(event, name, given), line] : [line]))
@@ -71,7 +73,12 @@ const FIELDS = [
 /** @returns The fields to search logs by. The message of an error is left out: it is in the line. */
 function fieldsOf(event: string, name: string | undefined, given: object): Readonly<Record<string, unknown>> {
   const read = (field: string) => member(given, field) ?? member(member(given, 'error'), field)
-  const fields = [['event', event], ['name', name], ...FIELDS.map((field) => [field, read(field)])]
+  const fields = [
+    ['event', event],
+    ['name', name],
+    ['resource', resourceName(given)],
+    ...FIELDS.map((field) => [field, read(field)]),
+  ]
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined) as [string, unknown][])
 }
 

@@ -1,4 +1,4 @@
-import type { ResourceOptions } from '../core/token-source.ts'
+import type { ResourceOptions } from '../core/resource.ts'
 import type { ResourceTokens } from '../core/token-manager.ts'
 import { openResource } from '../resources/open-resource.ts'
 import { ResourceRequests } from './resource-requests.ts'

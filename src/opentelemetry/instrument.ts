@@ -1,6 +1,7 @@
 import type { Attributes, Meter, Tracer } from '@opentelemetry/api'
 import { internalsOf } from '../core/manager-internals.ts'
 import { asGiven, checkFunction, checkObject, readOptions } from '../core/option-checks.ts'
+import { resourceName } from '../core/resource.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { Measurements } from './measurements.ts'
 import { TokenRequests } from './token-requests.ts'
@@ -30,8 +31,10 @@ export interface InstrumentOptions {
  * @throws {TypeError} naming the option, or when the manager is instrumented already.
  */
 export function instrument(tokens: Pick<TokenManager, 'onAny' | 'status'>, options: InstrumentOptions): () => void {
-  const { meter, tracer, attributes = {} } = checked(tokens, options)
+  const { meter, tracer, attributes: given } = checked(tokens, options)
   const internals = internalsOf(tokens)
+  const resource = resourceName(tokens.status())
+  const attributes = { ...given, ...(resource !== undefined && { 'evergreen.resource': resource }) }
   const wallNow = () => internals?.clock.wallNow() ?? Date.now()
   const monotonicNow = () => internals?.clock.monotonicNow() ?? performance.now()
   const measurements = meter && new Measurements(meter, attributes, () => tokens.status(), wallNow)

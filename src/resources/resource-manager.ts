@@ -3,7 +3,7 @@ import { INTERNALS, internalsOf } from '../core/manager-internals.ts'
 import { checkFunction } from '../core/option-checks.ts'
 import type { LoginStatus } from '../core/status.ts'
 import type { LoginManager, ResourceTokens } from '../core/token-manager.ts'
-import type { ResourceOptions } from '../core/token-source.ts'
+import type { ResourceOptions } from '../core/resource.ts'
 import type { WaitOptions } from '../core/waiting-room.ts'
 
 export class ResourceManager implements ResourceTokens {

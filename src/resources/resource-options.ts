@@ -1,6 +1,6 @@
 import { checkText, readOptions, wrong } from '../core/option-checks.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
-import type { ResourceOptions } from '../core/token-source.ts'
+import type { ResourceOptions } from '../core/resource.ts'
 
 /** One resource: what a caller asked for, and what identifies it. */
 export interface Resource {

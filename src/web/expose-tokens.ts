@@ -1,7 +1,7 @@
 import { endOfLogin, type TokenError } from '../core/errors.ts'
 import type { LoginEvents } from '../core/events.ts'
 import { randomHex } from '../core/digest.ts'
-import { internalsOf, type ManagerInternals } from '../core/manager-internals.ts'
+import { internalsOf, type ManagerInternals, SERVE_RESOURCE, type ServeResource } from '../core/manager-internals.ts'
 import { checkObject } from '../core/option-checks.ts'
 import type { LoginManager, ResourceTokens } from '../core/token-manager.ts'
 import type { AdoptedGrant } from '../core/token-source.ts'
@@ -149,14 +149,18 @@ class Server {
     const generation = (isOfNext ? currentGeneration : firstGeneration)?.() ?? 0
     const isOtherLogin = needsLogin && !isSame(login, this.#login)
     if (rule?.otherwise === 'nothing' && isOtherLogin) return { work: Promise.resolve(NOTHING) }
+    // A worker carries the code for resources only if it calls `forResource`.
+    const ofResource = Reflect.get(globalThis, SERVE_RESOURCE) as ServeResource | undefined
+    const run = member(given, 'resource') ? ofResource : rule?.run
     const work = async () => {
-      if (!rule)
+      if (!rule || !run)
         throw new TypeError(
-          `The worker does not support ${name}: its script is from another release of axios-evergreen`,
+          `The worker does not support ${name}: its script is from another release of axios-evergreen, or lacks forResource()`,
         )
-      if (rule.otherwise !== 'refused') return rule.run(given as never)
+      const serve = () => run(given as never, name, this.#tokens, this)
+      if (rule.otherwise !== 'refused') return serve()
       if (isOtherLogin) throw this.#endOfLogin()
-      const value = await rule.run(given as never)
+      const value = await serve()
       if (needsLogin && generation < (firstGeneration?.() ?? 0)) throw this.#endOfLogin()
       return value
     }

@@ -3,11 +3,11 @@ import { checkNotAborted, withinLimit } from '../core/deadline.ts'
 import { systemClock } from '../core/clock.ts'
 import { endOfLogin, isTokenError, NO_TOKEN_IN_TIME, TokenError } from '../core/errors.ts'
 import { type AnyListener, Events, type LoginEvents, type TokenEvents } from '../core/events.ts'
-import { INTERNALS, type ManagerInternals } from '../core/manager-internals.ts'
+import { INTERNALS, type ManagerInternals, type PageParts } from '../core/manager-internals.ts'
 import { ownOption } from '../core/option-checks.ts'
 import type { LoginStatus } from '../core/status.ts'
 import type { LoginManager } from '../core/token-manager.ts'
-import { isPromise } from '../core/thrown.ts'
+import { isPromise, member } from '../core/thrown.ts'
 import { readAdopted } from '../core/grant.ts'
 import type { AdoptedGrant } from '../core/token-source.ts'
 import type { GivenLogin } from '../core/login-port.ts'
@@ -48,6 +48,7 @@ export class WorkerTokens implements LoginManager {
   readonly #pendingLogins = new PendingLogins()
   /** Notifies callers that wait for a login of this page. */
   readonly #changes = new ChangeSignal()
+  #onResource: Parameters<PageParts['onEvent']>[0] | undefined
   #cancelCheck: () => void = () => undefined
   #isClosed = false
 
@@ -161,6 +162,11 @@ export class WorkerTokens implements LoginManager {
       hasEnded: (token) => token === this.#given?.token && systemClock.monotonicNow() >= this.#given.until,
       renewInBackground: notify('renewInBackground'),
       challenged: notify('challenged'),
+      page: {
+        ofLogin: (...given) => this.#ofLogin(...given),
+        ask: (...given) => this.#ask(...given),
+        onEvent: (listener) => void (this.#onResource = listener),
+      },
     }
   }
 
@@ -272,6 +278,10 @@ export class WorkerTokens implements LoginManager {
 
   /** The worker's manager has listeners, so it logs no warnings. This page logs them if it has no listeners. */
   #emit(name: keyof LoginEvents, event: object): void {
+    if (member(event, 'resource') !== undefined) {
+      this.#onResource?.(name, event)
+      return
+    }
     const isLoss = name === 'loginChanged' && (event as { readonly login?: unknown }).login === 'required'
     // The event may arrive after a later state. While a login is pending, new callers wait for it.
     if (isLoss && this.#state.isLoginAwaited) this.#login.generations.lossReported()

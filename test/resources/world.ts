@@ -15,11 +15,11 @@ export interface World {
   readonly clock: WatchedClock
   readonly register: MemoryRegister
   /** Opens a manager of the login: in the same process if there is no store, else as another process. */
-  open(options?: Partial<OAuth2Options>, more?: Partial<TokenManagerOptions>): LoginManager
+  readonly open: (options?: Partial<OAuth2Options>, more?: Partial<TokenManagerOptions>) => LoginManager
   /** Time passes no faster than responses arrive. */
-  pass(ms: number): Promise<void>
+  readonly pass: (ms: number) => Promise<void>
   /** Waits until nothing is in flight. */
-  quiet(): Promise<void>
+  readonly quiet: () => Promise<void>
 }
 
 type Observed = Pick<LoginManager, 'status'>

@@ -1,0 +1,98 @@
+import type { Account } from '../core/account.ts'
+import { TokenError } from '../core/errors.ts'
+import type { CoolDown } from '../core/lease.ts'
+import type { LoginHost } from '../core/login-port.ts'
+import type { ManagerParts } from '../core/manager-internals.ts'
+import { CallFailed } from '../core/plan.ts'
+import { member } from '../core/thrown.ts'
+import type { TokenSource } from '../core/token-source.ts'
+import type { OpenableStore, OtherOwners } from '../core/token-store.ts'
+import { Family } from './family.ts'
+import { ResourceManager } from './resource-manager.ts'
+import type { Resource } from './resource-options.ts'
+import { ResourceSource, type SourceRequests } from './resource-source.ts'
+import { sharedLogin } from './shared-login.ts'
+import { slotRecord } from './slot-record.ts'
+
+/** @returns The tokens of a resource, from the manager of its login or of its credentials. */
+export function resourceOf(
+  parts: ManagerParts,
+  resource: Resource,
+  requestsOf: (resource: Resource) => SourceRequests,
+): ResourceManager {
+  const family = familyOf(parts)
+  const known = family.members.get(resource.key)
+  return known ? known.tokens : opened(family, resource, parts.Manager, requestsOf(resource))
+}
+
+const families = new WeakMap<Account, Family>()
+
+function familyOf({ account, machine }: ManagerParts): Family {
+  const family = families.get(account) ?? new Family(account, machine)
+  families.set(account, family)
+  return family
+}
+
+function opened(
+  family: Family,
+  resource: Resource,
+  Manager: ManagerParts['Manager'],
+  requests: SourceRequests,
+): ResourceManager {
+  const { account } = family
+  const { settings } = account
+  const { source, store, needsLogin, readThrown } = settings
+  let joined: { account: Account; host: LoginHost } | undefined
+  const layer = needsLogin
+    ? sharedLogin(family, (own, host) => (joined = { account: own, host }))
+    : (member(source, 'login') as TokenSource['login'])
+  const derived = new ResourceSource({
+    ...{ source, resource, readThrown, login: layer, isSeparate: !needsLogin },
+    requests,
+  })
+  const own = needsLogin ? slotStore(family, resource.key) : store
+  const { renewal, retry, exchangeTimeoutMs, onSuspicious, clock, random, storeKey } = settings
+  const options = {
+    source: derived,
+    ...(own && { store: own }),
+    storeKey: needsLogin ? storeKey : `${storeKey} ${resource.key}`,
+  }
+  const inner = new Manager(
+    { ...options, renewal, retry, exchangeTimeoutMs, onSuspicious, clock, random },
+    readThrown,
+    settings.logins,
+  )
+  // The manager of the login emits this event. It is about the resource, too.
+  const stop = account.settings.events.on('loginChanged', (change) => {
+    joined?.account.settings.events.emit('loginChanged', { ...change })
+  })
+  const tokens = new ResourceManager(inner, resource.options, () => {
+    stop()
+    family.members.delete(resource.key)
+  })
+  family.members.set(resource.key, { tokens, joined })
+  return tokens
+}
+
+/** Looks like a store, so that a manager opens the record of its login. */
+function slotStore(family: Family, key: string): OpenableStore {
+  const { store } = family.account.settings
+  return { kind: store?.kind ?? 'memory', others: store?.others ?? IN_MEMORY, open: () => slotRecord(family, key) }
+}
+
+/** Without a store there are no other owners, and the acts of the login keep the order of exchanges. */
+const IN_MEMORY: OtherOwners = {
+  async takeTurn(turn) {
+    for (;;) {
+      const lease = await turn.tryAcquire(Infinity, {})
+      if (lease.kind === 'cooling') throw new CallFailed(restError(lease.coolDown), lease.coolDown)
+      if (lease.kind !== 'busy') return lease
+    }
+  },
+  spread: () => Promise.resolve(),
+  errorIfPrivate: (_, error) => error,
+}
+
+function restError({ code, ...details }: CoolDown): TokenError {
+  return new TokenError(code, 'Another token request of this login has just failed', details)
+}

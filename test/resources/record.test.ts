@@ -1,0 +1,202 @@
+import { afterAll, describe, expect, it } from '@jest/globals'
+import { createTokenManager } from '../../src/index.ts'
+import { forResource, oauth2 } from '../../src/oauth2/index.ts'
+import { sharedStore } from '../../src/store/index.ts'
+import { failureOf } from '../service/world.ts'
+import { settle } from '../support/watched-clock.ts'
+import { ORDERS, STOCK, worldWith, type World } from './world.ts'
+
+interface Kept {
+  readonly resources?: { readonly slots: Readonly<Record<string, { readonly accessToken: string }>> }
+  readonly tokens?: { readonly accessToken: string; readonly refreshToken?: string }
+}
+
+/** What stands in the register, unsealed. */
+function keptIn({ register }: World): Kept {
+  const [stored] = [...register.values.values()]
+  return JSON.parse((JSON.parse(stored!.value) as { box: string }).box) as Kept
+}
+
+const slotsIn = (world: World) =>
+  Object.values(keptIn(world).resources?.slots ?? {}).map(({ accessToken }) => accessToken)
+
+describe('given the record of a login with resources', () => {
+  it('when 20 resources are used, then 16 stand in it beside the login, the one that was not used for longest leaves, and a process keeps what left (F422)', async () => {
+    const world = await worldWith('a register')
+    const { server, open, clock, pass } = world
+    server.lifetimeS = 36_000
+    const login = open()
+    await login.adopt({ refreshToken: server.login('ada') })
+    await login.getAccessToken()
+    const all = Array.from({ length: 20 }, (_, n) => forResource(login, { audience: `api-${n}` }))
+    const tokens: string[] = []
+    for (const api of all.slice(0, 16)) {
+      tokens.push(await api.getAccessToken())
+      await clock.advance(1_000)
+    }
+    expect(slotsIn(world).length).toBe(16)
+    // The first one is used again, so the second one leaves.
+    await all[0]!.getAccessToken()
+    for (const api of all.slice(16)) {
+      tokens.push(await api.getAccessToken())
+      await clock.advance(1_000)
+    }
+    expect(slotsIn(world).sort()).toEqual([tokens[0]!, ...tokens.slice(5)].sort())
+    expect(keptIn(world).tokens?.accessToken).not.toBe('')
+    const asked = server.requests.length
+    expect(await Promise.all(all.map((api) => api.getAccessToken()))).toEqual(tokens)
+    expect(server.requests.length).toBe(asked)
+    const other = open()
+    expect(await forResource(other, { audience: 'api-0' }).getAccessToken()).toBe(tokens[0])
+    expect(server.requests.length).toBe(asked)
+    expect(await forResource(other, { audience: 'api-1' }).getAccessToken()).not.toBe(tokens[1])
+    expect([server.requests.length - asked, server.reuses]).toEqual([1, 0])
+    await pass(1_000)
+  })
+
+  it('when a token has expired, then it leaves at the next write (F422)', async () => {
+    const world = await worldWith('a register')
+    const { server, open, pass } = world
+    const login = open()
+    await login.adopt({ refreshToken: server.login('ada') })
+    const first = await forResource(login, { audience: 'one' }).getAccessToken()
+    await pass(140_000)
+    const second = await forResource(login, { audience: 'two' }).getAccessToken()
+    expect(slotsIn(world)).toEqual([second])
+    expect(first).not.toBe(second)
+  })
+
+  it('when tokens are large, then the record stays under 64 KiB, the largest one leaves first, and that is told (F422)', async () => {
+    const world = await worldWith('a register')
+    const { server, open } = world
+    const login = open()
+    const told: string[] = []
+    login.on('anomaly', ({ kind, message }) => void told.push(`${kind}: ${message}`))
+    await login.adopt({ refreshToken: server.login('ada') })
+    const tokens: string[] = []
+    for (let n = 0; n < 10; n += 1) {
+      server.padding = 'x'.repeat(n === 3 ? 20_000 : 4_000)
+      tokens.push(await forResource(login, { audience: `api-${n}` }).getAccessToken())
+      expect([...world.register.values.values()][0]!.value.length).toBeLessThan(65_536)
+    }
+    expect(slotsIn(world)).not.toContain(tokens[3])
+    expect(slotsIn(world).length).toBeGreaterThan(5)
+    expect(await forResource(login, { audience: 'api-3' }).getAccessToken()).toBe(tokens[3])
+    expect(told.filter((one) => !one.startsWith('tokens-unencrypted'))).toEqual([
+      expect.stringMatching(/^unexpected-response: .*api-\d.*64 KiB/),
+    ])
+    expect(server.reuses).toBe(0)
+  })
+
+  it('when the login ends, then no token of a resource stands in it (F421)', async () => {
+    const world = await worldWith('a register')
+    const { server, open } = world
+    const login = open()
+    await login.adopt({ refreshToken: server.login('ada') })
+    const orders = forResource(login, { resource: ORDERS })
+    const token = await orders.getAccessToken()
+    expect([...world.register.values.values()][0]!.value).toContain(token)
+    await login.logout()
+    expect([...world.register.values.values()][0]!.value).not.toContain(token)
+  })
+
+  it.each(['logout', 'reset', 'adopt'] as const)(
+    'when %s ends the login in one process, then no other process sends a token of a resource after its next look (F421)',
+    async (act) => {
+      const { server, open, pass } = await worldWith('a register')
+      const [here, there] = [open(), open({}, { renewal: { maxStalenessMs: 1_000 } })]
+      await here.adopt({ refreshToken: server.login('ada'), subject: 'ada' })
+      const token = await forResource(here, { resource: ORDERS }).getAccessToken()
+      const orders = forResource(there, { resource: ORDERS })
+      const stock = forResource(there, { resource: STOCK })
+      expect(await orders.getAccessToken()).toBe(token)
+      await stock.getAccessToken()
+      if (act === 'adopt') await here.adopt({ refreshToken: server.login('bob'), subject: 'bob' })
+      else await here[act]()
+      await pass(2_000)
+      for (const api of [orders, stock, there]) {
+        expect(api.peekAccessToken()).toBeUndefined()
+        // The caller who finds another login asked in the one before (R10).
+        const answer = await api.getAccessToken().catch((error: unknown) => error)
+        if (typeof answer === 'string') expect(server.whatIs(answer)?.user).toBe('bob')
+        else expect(answer).toMatchObject({ code: expect.stringMatching(/^ERR_LOGIN_RE(QUIRED|PLACED)$/) })
+        if (act === 'adopt') expect(server.whatIs(await api.getAccessToken())?.user).toBe('bob')
+      }
+      expect(server.reuses).toBe(0)
+    },
+  )
+
+  it('when another process has a token of the resource, then it is used, and none is requested twice (F418)', async () => {
+    const { server, open, pass } = await worldWith('a register')
+    const managers = Array.from({ length: 5 }, () => open())
+    await managers[0]!.adopt({ refreshToken: server.login('ada') })
+    const apis = managers.map((login) => forResource(login, { resource: ORDERS }))
+    const waiting = Promise.all(apis.map((api) => api.getAccessToken()))
+    await pass(5_000)
+    expect(new Set(await waiting).size).toBe(1)
+    expect([server.requests.length, server.reuses]).toEqual([1, 0])
+  })
+
+  it('when one process refuses the resource for the others, then they make no call while it rests (F420)', async () => {
+    const { server, open } = await worldWith('a register')
+    const [here, there] = [open(), open()]
+    await here.adopt({ refreshToken: server.login('ada') })
+    server.refuses = (body) => (body.get('resource') === STOCK ? { status: 400, error: 'invalid_target' } : undefined)
+    await failureOf(forResource(here, { resource: STOCK }).getAccessToken())
+    expect(await failureOf(forResource(there, { resource: STOCK }).getAccessToken())).toMatchObject({
+      code: 'ERR_TOKEN_REQUEST',
+      serviceCode: 'invalid_target',
+    })
+    expect(server.requests.length).toBe(1)
+    expect(server.whatIs(await forResource(there, { resource: ORDERS }).getAccessToken())?.what).toBe(ORDERS)
+    expect(server.whatIs(await there.getAccessToken())?.what).toBe('login')
+  })
+
+  it('when it is sealed, then no token and no name of a resource can be read in it (F425)', async () => {
+    const world = await worldWith('a register')
+    const { server, clock, register } = world
+    const store = sharedStore(register, {
+      encryptionKeys: [{ id: 'k', key: Uint8Array.from({ length: 32 }, (_, n) => n) }],
+    })
+    const source = () =>
+      oauth2({ tokenEndpoint: `${server.origin}/token`, clientId: 'app', account: 'one', grant: 'login' })
+    const open = () => createTokenManager({ source: source(), store, clock, random: () => 0 })
+    const login = open()
+    await login.adopt({ refreshToken: server.login('ada') })
+    const token = await forResource(login, { resource: ORDERS }).getAccessToken()
+    const [{ value } = { value: '' }] = [...register.values.values()]
+    expect(value).not.toMatch(new RegExp(`${token}|orders`))
+    expect(await forResource(open(), { resource: ORDERS }).getAccessToken()).toBe(token)
+  })
+})
+
+describe('given client credentials with resources', () => {
+  it('when several are used, then each has a token, a lease and a record of its own, and a refusal is its own (F418, F420)', async () => {
+    const { server, clock, register } = await worldWith('a register')
+    const open = () =>
+      createTokenManager({
+        source: oauth2({ tokenEndpoint: `${server.origin}/token`, clientId: 'app', clientSecret: 'secret' }),
+        store: sharedStore(register),
+        clock,
+        random: () => 0,
+      })
+    const [one, other] = [open(), open()]
+    one.onAny(() => undefined)
+    server.refuses = (body) => (body.get('audience') === 'bad' ? { status: 400, error: 'invalid_target' } : undefined)
+    const orders = forResource(one, { resource: [ORDERS, STOCK], scope: 'a b' })
+    const token = await orders.getAccessToken()
+    expect(server.whatIs(token)?.what).toBe(`${ORDERS} ${STOCK} a b`)
+    expect(await forResource(other, { resource: [STOCK, ORDERS], scope: 'b a' }).getAccessToken()).toBe(token)
+    expect(await failureOf(forResource(one, { audience: 'bad' }).getAccessToken())).toMatchObject({
+      serviceCode: 'invalid_target',
+    })
+    expect(server.whatIs(await one.getAccessToken())?.what).toBe('login')
+    expect(register.values.size).toBe(3)
+    await one.reset()
+    await settle()
+    expect(orders.peekAccessToken()).toBeUndefined()
+    expect(await orders.getAccessToken()).not.toBe(token)
+  })
+})
+
+afterAll(() => settle())
