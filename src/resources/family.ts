@@ -1,7 +1,9 @@
 import type { Account } from '../core/account.ts'
 import { digestOf } from '../core/digest.ts'
+import { endOfLogin, type TokenError } from '../core/errors.ts'
 import type { CoolDown, LeaseResult } from '../core/lease.ts'
-import type { LoginHost } from '../core/login-port.ts'
+import type { LoginGenerations } from '../core/login-generations.ts'
+import type { LoginHost, LoginView } from '../core/login-port.ts'
 import type { Machine } from '../core/machine.ts'
 import type { NewTokens, StoredTokens } from '../core/stored-tokens.ts'
 import type { TokenRecord } from '../core/token-store.ts'
@@ -38,6 +40,11 @@ function follow<Name extends string>(
     return result
   }
   Object.defineProperty(target, name, { value: followed, configurable: true, writable: true })
+}
+
+/** The error of a caller whose login has ended, or whose place another one has taken. */
+function errorOfEnd(login: LoginView, { isAwaited }: LoginGenerations): TokenError {
+  return isAwaited ? login.errorOfLoss('logged-out') : endOfLogin(true)
 }
 
 /** The resources of one manager: what its login does, they follow, and what one of them brings, the others need. */
@@ -148,7 +155,7 @@ export class Family {
       }
       const { host } = joined
       host.forget()
-      if (login) host.room.dismiss(login.errorOfLoss('logged-out'), Infinity, generations.first)
+      if (login) host.room.dismiss(errorOfEnd(login, generations), Infinity, generations.first)
       // The act that is under way comes first.
       void Promise.resolve().then(() => host.renewIfAwaited())
     }

@@ -142,7 +142,7 @@ describe.each(STORES)('given a login with two APIs, and %s', (name) => {
       const answers = await Promise.all(early)
       for (const answer of answers)
         if (typeof answer === 'string') expect(server.whatIs(answer)?.user).toBe('bob')
-        else expect(answer).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+        else expect(answer).toMatchObject({ code: act === 'adopt' ? 'ERR_LOGIN_REPLACED' : 'ERR_LOGIN_REQUIRED' })
       for (const api of apis) expect(server.whatIs(await api.getAccessToken())?.user).toBe('bob')
       expect(server.reuses).toBe(0)
       expect(server.revocations).toBe(act === 'reset' ? 0 : 1)
