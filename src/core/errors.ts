@@ -263,7 +263,7 @@ export function endOfLogin(isReplaced: boolean): TokenError {
       )
     : new TokenError(
         'ERR_LOGIN_REQUIRED',
-        'The login of this request has ended, so it was not sent: send it again after the next login, if it still applies',
+        'The login of this request has ended, so it was not sent: send it again if it still applies',
         { loginReason: 'logged-out' },
       )
 }

@@ -229,6 +229,16 @@ export class Events {
     }
   }
 
+  /** @returns stop @throws {TypeError} if there is another watcher already. */
+  watchedBy(watcher: Watcher): () => void {
+    if (this.watcher)
+      throw new TypeError('The token manager is already instrumented: call what instrument() returned first')
+    this.watcher = watcher
+    return () => {
+      if (this.watcher === watcher) this.watcher = undefined
+    }
+  }
+
   /** Reports a caller's immediate rejection to the watcher. @returns `error` */
   refused(error: TokenError, because: RenewalCause): TokenError {
     this.watcher?.refused?.(error, because)

@@ -313,14 +313,7 @@ export class Manager implements LoginManager {
       succeeded: (token) => void (this.#isCurrent(token) && this.#account.current?.succeeded()),
       parts: () => ({ account: this.#account, machine: this.#machine, Manager }),
       discard: async (grant) => this.#machine.logins.discard?.(grant),
-      watch(watcher) {
-        if (events.watcher)
-          throw new TypeError('The token manager is already instrumented: call what instrument() returned first')
-        events.watcher = watcher
-        return () => {
-          if (events.watcher === watcher) events.watcher = undefined
-        }
-      },
+      watch: (watcher) => events.watchedBy(watcher),
     }
   }
 }

@@ -137,7 +137,11 @@ describe('given two logins, one soon after the other, over a store that is slow 
       const judgeOf = async (tokens: LoginManager) => {
         const { port1, port2 } = new MessageChannel()
         const stop = exposeTokens(tokens, port2)
-        endings.push(() => (stop(), port1.close(), port2.close()))
+        endings.push(
+          stop,
+          () => port1.close(),
+          () => port2.close(),
+        )
         return connectTokens(port1)
       }
       const turn = async () => {
