@@ -95,12 +95,18 @@ function shown(this: { method?: string; url?: string; path?: string }): string {
 type Agents = Pick<InternalAxiosRequestConfig, 'httpAgent' | 'httpsAgent'>
 type AgentModule = { readonly globalAgent?: unknown } | undefined
 let modules: readonly [http: AgentModule, https: AgentModule] | undefined
+/** The agents of the last request, because most requests use the same. */
+let lastHttp: unknown
+let lastHttps: unknown
 
 /** Hides the agents that a request may use, before it is in flight. */
 export function concealAgents({ httpAgent, httpsAgent }: Agents): void {
   modules ??= [builtinModule('node:http'), builtinModule('node:https')] as [AgentModule, AgentModule]
-  concealAgent(httpAgent ?? modules[0]?.globalAgent)
-  concealAgent(httpsAgent ?? modules[1]?.globalAgent)
+  const http: unknown = httpAgent ?? modules[0]?.globalAgent
+  const https: unknown = httpsAgent ?? modules[1]?.globalAgent
+  if (http === lastHttp && https === lastHttps) return
+  concealAgent((lastHttp = http))
+  concealAgent((lastHttps = https))
 }
 
 /** An agent refers to all its requests in flight, so any request that uses it would print the tokens of the others. */

@@ -1,6 +1,5 @@
 import type { InternalAxiosRequestConfig } from 'axios'
 import { copyOfBody, tagOf } from '../client/bodies.ts'
-import { headersWithout } from './header-names.ts'
 import { memberOf } from './member-of.ts'
 import { ownAxios } from './own-axios.ts'
 
@@ -16,7 +15,7 @@ export type Serializer = NonNullable<InternalAxiosRequestConfig['paramsSerialize
 export function snapshotConfig(config: InternalAxiosRequestConfig): Serializer | undefined {
   const { headers } = config
   // Interceptors may share a headers object between requests. Its constructor would normalise each name.
-  config.headers = headersWithout(headers, '')
+  config.headers = Object.assign(Object.create(Object.getPrototypeOf(headers) as object) as typeof headers, headers)
   config.data = copyOfBody(config.data)
   const url: unknown = config.url
   // The caller could lead the request, with its token, to another origin.
