@@ -4,7 +4,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 import { copyPackage, withoutProxies } from './lib/built.mjs'
@@ -110,6 +110,7 @@ async function onWorkerd() {
     const address = `http://127.0.0.1:${port}/?origin=${encodeURIComponent(services.origin)}`
     const results = await (await answerOf(address, child)).json()
     results.push(await sharedAmongRequests(`http://127.0.0.1:${port}/shared`))
+    results.push(...(await registerChecks(home, `http://127.0.0.1:${port}/object`)))
     return { runtime: 'workerd', version: versionOf('workerd'), results }
   } finally {
     child.kill()
@@ -121,12 +122,38 @@ function configOf(port) {
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
-    (name = "main", worker = (modules = [(name = "worker", esModule = embed "worker.js")], compatibilityDate = "2026-01-01")),
+    (name = "main", worker = (
+      modules = [(name = "worker", esModule = embed "worker.js")],
+      compatibilityDate = "2026-01-01",
+      durableObjectNamespaces = [(className = "TokenObject", uniqueKey = "tokens")],
+      durableObjectStorage = (inMemory = void),
+      bindings = [(name = "TOKENS", durableObjectNamespace = "TokenObject")],
+    )),
     (name = "internet", network = (allow = ["public", "private"])),
   ],
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
 );
 `
+}
+
+/** The checks of a register, with Durable Objects in workerd. */
+async function registerChecks(home, address) {
+  const outfile = join(home, 'register.mjs')
+  const entryPoints = [join(project, 'examples', 'registers', 'durable-object.ts')]
+  await build({ entryPoints, outfile, bundle: true, format: 'esm', logLevel: 'error' })
+  const { durableObjectRegister } = await import(pathToFileURL(outfile).href)
+  const { tokenRegisterChecks } = await import('axios-evergreen/testing')
+  const objectOf = (key) => ({ fetch: (_, init) => fetch(`${address}?key=${encodeURIComponent(key)}`, init) })
+  const namespace = { idFromName: (name) => name, get: objectOf }
+  const results = []
+  for (const { name, run } of tokenRegisterChecks(async () => ({ register: durableObjectRegister(namespace) }))) {
+    const why = await run().then(
+      () => undefined,
+      (error) => String(error?.stack ?? error),
+    )
+    results.push({ name: `Durable Objects: ${name}`, why })
+  }
+  return results
 }
 
 /** Each request has a manager of its own; all managers use the memory store of the module. */

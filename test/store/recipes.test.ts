@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { dynamoRegister } from '../../examples/registers/dynamodb.ts'
+import { durableObjectRegister, TokenObject } from '../../examples/registers/durable-object.ts'
 import { etcdRegister } from '../../examples/registers/etcd.ts'
 import { natsRegister } from '../../examples/registers/nats.ts'
 import { sharedStore } from '../../src/store/index.ts'
@@ -91,13 +92,40 @@ function documents(): Parameters<typeof dynamoRegister>[0] {
   }
 }
 
+/** Durable Objects: each handles one request at a time. `npm run test:runtimes` runs the same checks in workerd. */
+function objects(): Parameters<typeof durableObjectRegister>[0] {
+  const open = new Map<unknown, { object: TokenObject; turn: Promise<unknown> }>()
+  const create = () => {
+    const values = new Map<string, string>()
+    const put = (name: string, value: string) => later().then(() => void values.set(name, value))
+    const get = (name: string) => later().then(() => values.get(name))
+    const storage = { get, put, setAlarm: later, deleteAll: () => later().then(() => values.clear()) }
+    return { object: new TokenObject({ storage }), turn: Promise.resolve() }
+  }
+  return {
+    idFromName: (name) => name,
+    get: (id) => ({
+      async fetch(url, init) {
+        const one = open.get(id) ?? create()
+        open.set(id, one)
+        await received()
+        const answered = one.turn.then(() => one.object.fetch(new Request(url, init)))
+        one.turn = answered
+        return answered
+      },
+    }),
+  }
+}
+
 const send = etcd()
+const namespace = objects()
 const shared = bucket()
 const table = documents()
 
 describe.each([
   ['etcd', () => etcdRegister('http://etcd', send), 5],
   ['NATS', () => natsRegister(shared), 5],
+  ['Durable Objects', () => durableObjectRegister(namespace), 3],
   ['DynamoDB', () => dynamoRegister(table, 'tokens'), 3],
 ])('given the recipe of a register in %s, and a stand-in for its server', (_, open, perRenewal) => {
   const checks = tokenRegisterChecks(async () => ({ register: open() }))

@@ -2,13 +2,17 @@
 import { createTokenManager, memoryStore } from 'axios-evergreen'
 import { runChecks } from './run.mjs'
 
+export { TokenObject } from '../../../examples/registers/durable-object.ts'
+
 // The memory store holds plain data only, so requests may share it.
 const store = memoryStore()
 let obtained = 0
 
 export default {
-  async fetch(request) {
+  async fetch(request, { TOKENS }) {
     const { pathname, searchParams } = new URL(request.url)
+    // The object of a key, for the register of a Node process.
+    if (pathname === '/object') return TOKENS.get(TOKENS.idFromName(searchParams.get('key'))).fetch(request)
     if (pathname !== '/shared') return Response.json(await runChecks(searchParams.get('origin')))
     const source = {
       id: 'shared',
