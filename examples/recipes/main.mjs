@@ -13,15 +13,21 @@ import {
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { createTokenManager } from 'axios-evergreen'
+import { initTRPC } from '@trpc/server'
+import { createHTTPHandler } from '@trpc/server/adapters/standalone'
+import { GraphQLInt, GraphQLObjectType, GraphQLSchema } from 'graphql'
+import { useServer } from 'graphql-ws/use/ws'
 import { Server as SocketIoServer } from 'socket.io'
-import { WebSocketServer } from 'ws'
+import WebSocket, { WebSocketServer } from 'ws'
 import { z } from 'zod'
 import { selfSigned } from '../../test/service/certificate.ts'
 import { openEvents } from './event-source.mjs'
 import { withTokens as gotWithTokens } from './got.mjs'
+import { subscriber } from './graphql-ws.mjs'
 import { called, withTokens as channelWithTokens } from './grpc.mjs'
 import { connectTo } from './mcp.mjs'
 import { connect } from './socket-io.mjs'
+import { trpcClient } from './trpc.mjs'
 import { openSocket } from './websocket.mjs'
 
 const TIMES = Array.from({ length: 20 }, (_, n) => n)
@@ -71,6 +77,65 @@ const RECIPES = {
       return said
     })
     assert.deepEqual(await Promise.all(heard), Array(20).fill(['hello', 'hello']))
+  },
+
+  async 'graphql-ws.mjs'({ tokens, accepts, serve, atEnd }) {
+    const { url, server } = await serve()
+    const count = async function* (_, { to }) {
+      for (let n = 1; n <= to; n += 1) yield n
+    }
+    const number = { type: GraphQLInt }
+    const counted = {
+      type: GraphQLInt,
+      args: { to: number },
+      subscribe: (...given) => count(...given),
+      resolve: (n) => n,
+    }
+    const schema = new GraphQLSchema({
+      query: new GraphQLObjectType({ name: 'Query', fields: { none: number } }),
+      subscription: new GraphQLObjectType({ name: 'Subscription', fields: { count: counted } }),
+    })
+    const sockets = new WebSocketServer({ server })
+    const onConnect = ({ connectionParams }) => accepts(`Bearer ${connectionParams?.token}`) // false: 4403
+    const served = useServer({ schema, onConnect }, sockets)
+    const counts = TIMES.map(async () => {
+      const client = subscriber(url.replace('http', 'ws'), tokens, {
+        webSocketImpl: WebSocket,
+        retryWait: async () => {},
+      })
+      atEnd(() => client.dispose())
+      const told = []
+      for await (const { data } of client.iterate({ query: 'subscription { count(to: 3) }' })) told.push(data.count)
+      return told
+    })
+    assert.deepEqual(await Promise.all(counts), Array(20).fill([1, 2, 3]))
+    atEnd(() => served.dispose())
+  },
+
+  async 'trpc.mjs'({ tokens, accepts, serve }) {
+    const { router, procedure } = initTRPC.create()
+    const echo = procedure.input((n) => n).query(({ input }) => input)
+    const numbers = procedure.subscription(async function* () {
+      yield* [1, 2, 3]
+    })
+    const handler = createHTTPHandler({ router: router({ echo, numbers }) })
+    const { url } = await serve((request, response) =>
+      accepts(request.headers.authorization) ? handler(request, response) : response.writeHead(401).end(),
+    )
+    const clients = TIMES.map(() => trpcClient(url, tokens))
+    const told = clients.map(
+      (client) =>
+        new Promise((resolve, reject) => {
+          const data = []
+          client.numbers.subscribe(undefined, {
+            onData: (n) => data.push(n),
+            onError: reject,
+            onComplete: () => resolve(data),
+          })
+        }),
+    )
+    assert.deepEqual(await Promise.all(told), Array(20).fill([1, 2, 3]))
+    assert.deepEqual(await Promise.all(clients.map((client, n) => client.echo.query(n))), TIMES)
   },
 
   async 'grpc.mjs'({ tokens, accepts, atEnd }) {
