@@ -1,6 +1,6 @@
 /** Tests that start processes or threads, and one that compiles the sources. */
 const processes = [
-  ...['documents', 'doctor', 'token-command', 'examples', 'new-members', 'operations'],
+  ...['documents', 'credentials', 'doctor', 'token-command', 'examples', 'new-members', 'operations'],
   ...['faults/page-build', 'faults/pollution-doors'],
   ...['faults/processes', 'faults/pollution', 'faults/pollution-alone', 'faults/fetch-pollution', 'faults/serverless'],
   ...[

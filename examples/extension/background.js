@@ -1,3 +1,4 @@
+/* global chrome */
 // The service worker of an extension (Manifest V3). Chromium stops it after 30 s without events: the login stays in the store.
 import axios from 'axios'
 import { attachBearer, createTokenManager } from 'axios-evergreen'

@@ -37,7 +37,18 @@ const GROUPS = {
     ...['fetch', 'mcp', 'dpop', 'one-machine', 'fleet', 'registers', 'serverless'],
   ],
   Operate: [
-    ...['operations', 'errors', 'failover', 'doctor', 'suspicious', 'reference', 'works-with', 'SECURITY', 'CHANGELOG'],
+    ...[
+      'operations',
+      'errors',
+      'failover',
+      'doctor',
+      'suspicious',
+      'reference',
+      'works-with',
+      'places',
+      'SECURITY',
+      'CHANGELOG',
+    ],
   ],
   Evidence: ['faults', 'protocol', 'scorecard', 'benchmarks', 'proof', 'mutation', 'decisions', 'CONTRIBUTING'],
 }

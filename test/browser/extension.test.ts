@@ -4,11 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import puppeteer, { type Browser, type Page, type Target } from 'puppeteer-core'
+import puppeteer, { type Browser, type Page, type Target, TargetType } from 'puppeteer-core'
 import { type SimulatedService, startTokenService } from '../../tools/testing/index.ts'
 import { describeBrowser, FLAGS } from './support/browser.ts'
 
-const isWorker = (target: Target) => target.type() === 'service_worker'
+const isWorker = (target: Target) => target.type() === TargetType.SERVICE_WORKER
 
 const FOLDER = join('examples', 'extension')
 
