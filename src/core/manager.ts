@@ -1,18 +1,18 @@
 import { Account, type ReadThrown, type Settings, settingsOf } from './account.ts'
 import { checkNotAborted, withinLimit } from './deadline.ts'
 import { copyForCaller, isTokenError, TokenError } from './errors.ts'
-import type { AnyListener, LoginEvents, RenewalCause, TokenEvents } from './events.ts'
-import type { HeldToken } from './held-token.ts'
+import type { AnyListener, LoginEvents, TokenEvents } from './events.ts'
 import type { GivenLogin, LoginCode, LogoutResult } from './login-port.ts'
 import { Machine } from './machine.ts'
 import { INTERNALS, type ManagerInternals } from './manager-internals.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 import { ownOption } from './option-checks.ts'
-import { admission, type Denial, isDenial, isReplacing, type LoginStatus } from './status.ts'
+import { admissionOf, type Caller, serve, take, wait, waitForItself } from './serve.ts'
+import type { LoginStatus } from './status.ts'
 import { isPromise, member } from './thrown.ts'
 import type { LoginManager } from './token-manager.ts'
 import { CHALLENGED, SECOND_MANAGER } from './token-source.ts'
-import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
+import { waitMsOf, type WaitOptions } from './waiting-room.ts'
 import { isWithin } from './within-call.ts'
 
 /** The shortest time between two renewals that rejections of the API force. Limits the load on a service whose tokens are always rejected. */
@@ -122,26 +122,10 @@ export class Manager implements LoginManager {
   /** Returns the token if it is valid now. If renewal is due, starts it in the background. Without `background`, the next caller who waits starts it. */
   peekAccessToken(): string | undefined {
     const mustCheck = this.#mustCheck()
-    const token = this.#take()
+    const token = take(this.#account, this.#machine)
     if (!mustCheck) return token
     void this.#machine.checker?.checkOnce()
     return undefined
-  }
-
-  #take(): string | undefined {
-    const { current } = this.#account
-    if (!current) return undefined
-    const { freshness } = current
-    if (freshness === 'expired') return undefined
-    current.used = true
-    // The API would reject the token, and a request with a body that can be sent only once would be lost.
-    if (current.isRejected && isReplacing(this.#account)) return undefined
-    const isWanted = freshness === 'due' || current.mustRenew
-    if (isWanted && admission(this.#account, this.#machine.now) === 'start') {
-      if (!this.#settings.renewal.background) return undefined
-      this.#machine.renew('due')
-    }
-    return current.stored.accessToken
   }
 
   /** Returns a valid token, or a promise of one. @throws {TokenError} If waiting cannot help. */
@@ -151,11 +135,11 @@ export class Manager implements LoginManager {
   }
 
   #getFor(generation: number, options: WaitOptions | undefined): Promise<string> | string {
-    return this.#mustCheck() ? this.#afterCheck(generation, options) : this.#takeOrWait(generation, options)
+    return this.#mustCheck() ? this.#afterCheck(generation, options) : this.#serve({ generation, options })
   }
 
-  #takeOrWait(generation: number, options: WaitOptions | undefined): Promise<string> | string {
-    return this.#take() ?? this.#wait(causeFor(this.#account.current), options, generation, true)
+  #serve(caller: Caller): Promise<string> | string {
+    return serve(this.#account, this.#machine, caller)
   }
 
   /** Whether the record must be checked first, because the login may have ended elsewhere. Not needed before the record has the login. */
@@ -176,7 +160,8 @@ export class Manager implements LoginManager {
     // If the store does not answer within the caller's limit, the caller still gets a valid token.
     await withinLimit(Promise.resolve(checker?.checkOnce()), limit).catch(() => checkNotAborted(signal))
     if (login && generation < login.generations.first) throw login.errorOfEnd()
-    return this.#takeOrWait(generation, { signal, maxWaitMs: Math.max(0, maxWaitMs - (this.#machine.now - now)) })
+    const leftMs = Math.max(0, maxWaitMs - (this.#machine.now - now))
+    return this.#serve({ generation, options: { signal, maxWaitMs: leftMs } })
   }
 
   /** Returns a different token than `refused`. Forces no renewal if the manager has already replaced `refused`. */
@@ -194,18 +179,18 @@ export class Manager implements LoginManager {
     if (login && generation < generations.first)
       throw this.#settings.events.refused(login.errorOfLoss(undefined, this.#account.backoff?.error), 'refused')
     const isExpired = this.#account.current?.freshness === 'expired'
-    if (!isExpired && this.#admission() === 'start') {
+    if (!isExpired && admissionOf(this.#account, this.#machine) === 'start') {
       const tooSoon = this.#beginForced()
       if (tooSoon) throw this.#machine.denial(tooSoon)
     }
-    return this.#wait(isExpired ? 'expired' : 'refused', options, generation, false)
+    return wait(this.#account, this.#machine, isExpired ? 'expired' : 'refused', { generation, options })
   }
 
   /** Starts the replacement of `refused` for later callers. No caller waits for it, and it does not keep the process alive. */
   #renewInBackground(refused: string): void {
     if (!this.#isCurrent(refused)) return
     this.#noteRejection()
-    if (this.#admission() !== 'start' || this.#beginForced()) return
+    if (admissionOf(this.#account, this.#machine) !== 'start' || this.#beginForced()) return
     const { current } = this.#account
     if (this.#settings.renewal.background) this.#machine.renew('refused', false)
     else if (current) current.mustRenew = true
@@ -213,7 +198,8 @@ export class Manager implements LoginManager {
 
   #renew(options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
-    return this.#wait('forced', options, this.#account.generations.current, false)
+    const { generations } = this.#account
+    return wait(this.#account, this.#machine, 'forced', { generation: generations.current, options })
   }
 
   /** Whether `token` is the current token and has expired. */
@@ -241,53 +227,6 @@ export class Manager implements LoginManager {
     if (now < until) return { until, error: new TokenError('ERR_REPLACED_TOO_SOON', TOO_SOON) }
     account.forcedAt = now
     return undefined
-  }
-
-  #admission(limit?: number, isForced = false) {
-    const { backoff, current } = this.#account
-    const isBackoffOver = backoff?.whileUsable === true && current?.isRejected === true
-    return admission(this.#account, this.#machine.now, limit, isForced || isBackoffOver)
-  }
-
-  /**
-   * Waits for a renewal. Not an async function: each of ten thousand waiting callers would hold one more promise.
-   *
-   * @param generation The login generation of the caller.
-   * @param mayKeep Whether the caller takes the old token if no new one arrives in time.
-   */
-  #wait(
-    because: RenewalCause,
-    options: WaitOptions | undefined,
-    generation: number,
-    mayKeep: boolean,
-  ): Promise<string> | string {
-    const signal = ownOption(options, 'signal')
-    const machine = this.#machine
-    const { now } = machine
-    const limit = now + waitMsOf(options, this.#settings.renewal.maxWaitMs)
-    const { current } = this.#account
-    const validToken = mayKeep ? current?.validToken : undefined
-    if (isWithin(this.#account)) return validToken ?? waitForItself()
-    const admitted = this.#admission(limit, because === 'forced')
-    if (isDenial(admitted) && validToken === undefined) throw this.#denied(admitted, because)
-    if (admitted === 'start') machine.renew(because)
-    this.#account.renewal?.hurry(limit)
-    if (validToken === undefined || !current) return this.#waitIn({ limit, signal, generation }, because)
-    // The token is still valid. The caller waits for at most one exchange, and until a third of the hard skew is left. Then it takes the old token.
-    const patienceMs = Math.min(current.patienceMs, this.#settings.exchangeTimeoutMs)
-    if (isDenial(admitted) || patienceMs <= 0) return validToken
-    return this.#waitIn({ limit, keepAt: now + patienceMs, signal, generation }, because)
-  }
-
-  #waitIn(wait: Wait, because: RenewalCause): Promise<string> {
-    const token = this.#machine.room.share(wait)
-    this.#settings.events.watcher?.wait(token, because)
-    return token
-  }
-
-  #denied(why: Denial, because: RenewalCause): TokenError {
-    this.#machine.logins.concludeLoss?.()
-    return this.#settings.events.refused(this.#machine.denial(why), because)
   }
 
   get #internals(): ManagerInternals {
@@ -323,22 +262,8 @@ function ownError(manager: Manager, method: keyof LoginManager, error: unknown):
   return isTokenError(error) ? copyForCaller(Reflect.get(manager, method), error) : error
 }
 
-/** Why a caller without a usable token needs a renewal. */
-function causeFor(current: HeldToken | undefined): RenewalCause {
-  if (!current) return 'cold'
-  if (current.freshness === 'expired') return 'expired'
-  return current.mustRenew || current.isRejected ? 'refused' : 'due'
-}
-
-/** The source waits for the manager during its own token request (F309). */
 /** The manager would not recognize a header value, and the caller would receive the rejected token again. */
 function checkIsToken(refused: string): void {
   if (/^(bearer|dpop) /i.test(refused))
     throw new TypeError('refused must be the access token itself, not a header value')
-}
-
-function waitForItself(): never {
-  const message =
-    'The token source waits for itself: its token request calls this manager, or an instance that uses it. Use a plain instance'
-  throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent' })
 }

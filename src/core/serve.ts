@@ -1,0 +1,101 @@
+import type { Account } from './account.ts'
+import { TokenError } from './errors.ts'
+import type { RenewalCause } from './events.ts'
+import type { HeldToken } from './held-token.ts'
+import type { Machine } from './machine.ts'
+import { ownOption } from './option-checks.ts'
+import { admission, isDenial, isReplacing } from './status.ts'
+import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
+import { isWithin } from './within-call.ts'
+
+/** Someone who wants a token. */
+export interface Caller {
+  /** The login generation of the caller. */
+  readonly generation: number
+  readonly options: WaitOptions | undefined
+}
+
+/**
+ * The idea of this package: a caller takes the current token, or waits for the next one.
+ *
+ * When renewal is due, a caller starts it and takes the old token. When the token has expired, callers wait for that renewal, which all of them share. It
+ * is told in `renewal.ts`: acquire the lease, let the source make one exchange, give its tokens to the record. Then `machine.ts` holds the new token, sets a
+ * timer for the next renewal, and resolves the waiting callers. All other files of this room tell what may fail on this way, and what follows.
+ */
+export function serve(account: Account, machine: Machine, caller: Caller): Promise<string> | string {
+  return take(account, machine) ?? wait(account, machine, causeFor(account.current), caller, true)
+}
+
+/** Returns the token if a request may use it now. If renewal is due, starts it. */
+export function take(account: Account, machine: Machine): string | undefined {
+  const { current } = account
+  if (!current) return undefined
+  const { freshness } = current
+  if (freshness === 'expired') return undefined
+  current.used = true
+  // The API would reject the token, and a request with a body that can be sent only once would be lost.
+  if (current.isRejected && isReplacing(account)) return undefined
+  const isWanted = freshness === 'due' || current.mustRenew
+  if (isWanted && admission(account, machine.now) === 'start') {
+    if (!account.settings.renewal.background) return undefined
+    machine.renew('due')
+  }
+  return current.stored.accessToken
+}
+
+/**
+ * Waits for the renewal that all callers share. Not an async function: each of ten thousand waiting callers would hold one more promise.
+ *
+ * @param mayKeep Whether the caller takes the old token if no new one arrives in time.
+ */
+export function wait(
+  account: Account,
+  machine: Machine,
+  because: RenewalCause,
+  { generation, options }: Caller,
+  mayKeep = false,
+): Promise<string> | string {
+  const { current, settings } = account
+  const signal = ownOption(options, 'signal')
+  const { now } = machine
+  const limit = now + waitMsOf(options, settings.renewal.maxWaitMs)
+  const validToken = mayKeep ? current?.validToken : undefined
+  if (isWithin(account)) return validToken ?? waitForItself()
+  const admitted = admissionOf(account, machine, limit, because === 'forced')
+  if (isDenial(admitted) && validToken === undefined) {
+    machine.logins.concludeLoss?.()
+    throw settings.events.refused(machine.denial(admitted), because)
+  }
+  if (admitted === 'start') machine.renew(because)
+  account.renewal?.hurry(limit)
+  const share = (more?: Pick<Wait, 'keepAt'>) => {
+    const token = machine.room.share({ limit, signal, generation, ...more })
+    settings.events.watcher?.wait(token, because)
+    return token
+  }
+  if (validToken === undefined || !current) return share()
+  // The token is still valid. The caller waits for at most one exchange, and until a third of the hard skew is left. Then it takes the old token.
+  const patienceMs = Math.min(current.patienceMs, settings.exchangeTimeoutMs)
+  return isDenial(admitted) || patienceMs <= 0 ? validToken : share({ keepAt: now + patienceMs })
+}
+
+/** Whether a caller may start or join a renewal. The cool-down of a token that could still be used ends when the API rejects it. */
+export function admissionOf(account: Account, machine: Machine, limit?: number, isForced = false) {
+  const { backoff, current } = account
+  const isBackoffOver = backoff?.whileUsable === true && current?.isRejected === true
+  return admission(account, machine.now, limit, isForced || isBackoffOver)
+}
+
+/** Why a caller without a usable token needs a renewal. */
+function causeFor(current: HeldToken | undefined): RenewalCause {
+  if (!current) return 'cold'
+  if (current.freshness === 'expired') return 'expired'
+  return current.mustRenew || current.isRejected ? 'refused' : 'due'
+}
+
+/** The source waits for the manager during its own token request (F309, F404). */
+export function waitForItself(): never {
+  const message =
+    'The token source waits for itself: its token request calls this manager, or an instance that uses it. Use a plain instance'
+  throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent' })
+}
