@@ -300,7 +300,7 @@ export class Renewal implements Turn {
   }
 
   #situation({ lease, attempt, by, chance, refreshToken }: Call): Situation {
-    const { retry } = this.#settings
+    const { retry, store } = this.#settings
     const { met5xx, credentialsDigest } = this.account
     return {
       ...this.#state,
@@ -315,6 +315,7 @@ export class Renewal implements Turn {
       credentialsDigest,
       halted: this.pauses.halted(),
       chance,
+      isAlone: !store || lease.isPrivate === true,
     }
   }
 

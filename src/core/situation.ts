@@ -29,6 +29,8 @@ export interface Situation {
   readonly signatureFailures: number
   /** Uniform in [0, 1). */
   readonly chance: number
+  /** No other process respects the cool-down: there is no store, or it is unavailable. */
+  readonly isAlone?: boolean
   readonly lease: Pick<Lease, 'tokens' | 'presentations' | 'isDoubted' | 'isRestored' | 'overlapped' | 'unclear'>
   /** The state of the record when the lease is released. Undefined: the store is unreachable. */
   readonly meanwhile?: Meanwhile | undefined

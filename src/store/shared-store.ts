@@ -69,12 +69,14 @@ export function sharedStore(register: TokenRegister, options: SharedStoreOptions
   return storeOn(register, own, reasonOfRegister, { NotifiedOf: Changes })
 }
 
-/** The message of an error may hold a secret. Its name does not, and is a hint: `TypeError`. */
+/** The message of an error may hold a secret. A code or a name does not, nor does what each fetch says whose server is gone (F416). */
 function reasonOfRegister(thrown: unknown): string {
-  const name = member(thrown, 'name')
-  return reasonIn(thrown, {}, () =>
-    typeof name === 'string' && /^\w{1,60}$/.test(name) ? `the register threw ${name}` : undefined,
-  )
+  return reasonIn(thrown, {}, (message) => {
+    const [name, code] = [member(thrown, 'name'), member(member(thrown, 'cause'), 'code')]
+    if (typeof code === 'string' && /^[A-Z_0-9]{1,60}$/.test(code)) return code
+    if (message === 'fetch failed') return message
+    return typeof name === 'string' && /^\w{1,60}$/.test(name) ? `the register threw ${name}` : undefined
+  })
 }
 
 /**

@@ -36,6 +36,9 @@ const NOW = 'now of read(key) must be epoch ms, got'
 const EPOCH = 'epoch of read(key) must be a string or undefined, got'
 const REPLACED = 'replace(…) must return true or false, got'
 
+/** What fetch throws if a server is gone. */
+const gone = (cause: unknown) => new TypeError('fetch failed', { cause })
+
 describe('given a custom register with an invalid result', () => {
   it.each<[string, string, (inner: MemoryRegister) => Own]>([
     ['read returns null', `${FORM} null`, () => ({ read: async () => null })],
@@ -63,6 +66,13 @@ describe('given a custom register with an invalid result', () => {
       'the register threw Error',
       () => ({ read: () => Promise.reject(new Error('s3cret')) }),
     ],
+    [
+      'F416: its server is gone',
+      'ECONNREFUSED',
+      () => ({ read: () => Promise.reject(gone({ code: 'ECONNREFUSED' })) }),
+    ],
+    ['F416: fetch does not say why', 'fetch failed', () => ({ read: () => Promise.reject(gone({ code: 's3cret' })) })],
+    ['F416: fetch gives no cause', 'fetch failed', () => ({ read: () => Promise.reject(gone(undefined)) })],
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a register may reject with anything
     ['read rejects without a reason', 'the client failed', () => ({ read: () => Promise.reject() })],
   ])('when %s, then the event says so, and no token request is made', async (_, reason, own) => {
