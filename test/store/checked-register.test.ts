@@ -75,7 +75,7 @@ describe('given a custom register with an invalid result', () => {
     ['F416: fetch gives no cause', 'fetch failed', () => ({ read: () => Promise.reject(gone(undefined)) })],
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a register may reject with anything
     ['read rejects without a reason', 'the client failed', () => ({ read: () => Promise.reject() })],
-  ])('when %s, then the event says so, and no token request is made', async (_, reason, own) => {
+  ])('when %s, then the event says so, and no token request is made (F416)', async (_, reason, own) => {
     const { tokens, observed, source, inner } = start(own)
     expect(await outcome(tokens.getAccessToken())).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
     expect(observed.storeUnavailable).toEqual([{ message: `The shared token store is unavailable (${reason})` }])
