@@ -1,5 +1,5 @@
 // Writes into the pages the files that they show: each block of code between <!-- file: PATH --> and <!-- /file --> (test/included.test.ts compares). And
-// the table of rooms into CONTRIBUTING.md (test/contributing.test.ts). And llms.txt, for assistants (test/llms.test.ts).
+// the table of rooms into CONTRIBUTING.md (test/contributing.test.ts). And the table of docs/rfcs.md (test/rfcs/rfcs.test.ts). And llms.txt, for assistants (test/llms.test.ts).
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { syncTable } from './lib/pages.mjs'
@@ -15,6 +15,9 @@ for (const name of readdirSync('docs', { recursive: true }).filter((name) => nam
 
 const { roomsTable } = await import('./lib/rooms-table.mjs')
 await syncTable('CONTRIBUTING.md', 'rooms', roomsTable())
+
+const { rfcsTable } = await import('../test/rfcs/table.mjs')
+await syncTable('docs/rfcs.md', 'rfcs', rfcsTable())
 
 const { llmsText } = await import('./llms/text.mjs')
 writeFileSync('llms.txt', llmsText())

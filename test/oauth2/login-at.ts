@@ -9,6 +9,9 @@ import { sourceBehind } from './world.ts'
 const MINUTE = 60_000
 export type Answer = readonly [status: number, body: object | string]
 
+/** Each has its own account: two managers of one login in a process are an anomaly (F434). */
+let logins = 0
+
 /** A login whose access token has expired, at a server that responds so to the n-th refresh. */
 export async function loginAt(
   answerOf: (n: number) => Answer,
@@ -22,7 +25,7 @@ export async function loginAt(
       calls += 1
       return answering(typeof body === 'string' ? body : JSON.stringify(body), status)(config)
     },
-    { grant: 'login', account: 'somebody', ...options },
+    { grant: 'login', account: `somebody-${(logins += 1)}`, ...options },
   )
   const clock = manualClock()
   const tokens = createTokenManager({ source, clock, random: () => 0, ...(store && { store }) }) as LoginManager

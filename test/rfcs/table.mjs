@@ -1,0 +1,61 @@
+// What the RFCs say and what we do: the table of docs/rfcs.md. `node scripts/show-files.mjs` writes it, and test/rfcs/rfcs.test.ts has a check for each row.
+import { markdownTable } from '../../scripts/lib/pages.mjs'
+
+/** @type {readonly (readonly [section: string, what: string, weDo: string])[]} */
+export const ROWS = [
+  ['RFC 6749, 2.3.1', 'The secret in a Basic header', '`basic`: as in the example'],
+  ['RFC 6749, 2.3.1', 'The secret in the body', '`post`'],
+  ['RFC 6749, appendix B', 'Form encoding of characters', '` %&+£€` is sent as `+%25%26%2B%C2%A3%E2%82%AC`'],
+  ['RFC 6749, 4.4.2', 'Client credentials', 'the request of the example'],
+  ['RFC 6749, 5.1', 'A token response with an unknown member', 'read, the member is ignored'],
+  ['RFC 6749, 5.2', '`invalid_request`', '`ERR_TOKEN_REQUEST`'],
+  ['RFC 6749, 5.2', '`invalid_client`', '`ERR_CREDENTIALS_REJECTED`'],
+  ['RFC 6749, 5.2', '`invalid_grant` at a refresh', '`ERR_REFRESH_REJECTED`: the token is discarded'],
+  ['RFC 6749, 5.2', '`unauthorized_client`', '`ERR_CREDENTIALS_REJECTED`'],
+  ['RFC 6749, 5.2', '`unsupported_grant_type`', '`ERR_TOKEN_REQUEST`'],
+  ['RFC 6749, 5.2', '`invalid_scope`', '`ERR_TOKEN_REQUEST`; a refresh is repeated without `scope`'],
+  ['RFC 6749, 6', 'A refresh', 'the request of the example'],
+  ['RFC 6749, 6', 'A response without a refresh token', 'a login keeps the old one'],
+  ['RFC 6749, 7.1', 'A `token_type` that the client does not know', '`ERR_TOKEN_RESPONSE`: the token is not used'],
+  ['RFC 6750, 2.1', 'The token in the header', '`Authorization: Bearer …`; never in the body or the URL'],
+  ['RFC 6750, 3', 'A challenge without an error', 'a new token, once'],
+  ['RFC 6750, 3.1', '`invalid_token`', 'a new token, once'],
+  ['RFC 6750, 3.1', '`insufficient_scope` with `scope`', 'no token request; `challengeOf(error).scope`'],
+  ['RFC 7009, 2.1', 'A revocation, with `token_type_hint`', '`logout()` revokes the refresh token'],
+  ['RFC 7009, 2.2', '200, for unknown tokens, too', 'revoked'],
+  ['RFC 7009, 2.2.1', '`unsupported_token_type`', 'an error: not revoked'],
+  ['RFC 7515, appendix A.3', 'A signature with ES256 is R and S, 64 bytes', 'the proofs of `dpopKey`'],
+  ['RFC 7523, 2.1', 'An assertion as a grant', 'a `grant` function'],
+  ['RFC 7523, 2.2', 'An assertion of the client', 'a `clientAuthentication` function'],
+  ['RFC 7638, 3.1', 'The thumbprint of an RSA key', 'as in the example'],
+  ['RFC 8037, appendix A.3', 'The thumbprint of an Ed25519 key', 'as in the example'],
+  ['RFC 8414, 3.1', 'The metadata of an issuer without a path', 'fetched there'],
+  ['RFC 8414, 3.1', 'The metadata of an issuer with a path', 'fetched there: the path comes last'],
+  ['RFC 8414, 3.3', 'Metadata of another issuer', 'not used: no token request'],
+  ['RFC 8693, 2.3', 'A token exchange', 'a `grant` function: the request of the example'],
+  ['RFC 8693, 2.2.1', '`token_type` `N_A`', 'accepted'],
+  [
+    'RFC 8705, 2',
+    'A client that authenticates by its certificate',
+    "`clientAuthentication: 'none'`: `client_id` in the body",
+  ],
+  ['RFC 8705, 5', '`mtls_endpoint_aliases`', 'used by such a client'],
+  ['RFC 8707, 2', 'One `resource`', '`parameters`, or `forResource`'],
+  ['RFC 8707, 2', 'Several `resource`', '`forResource`: one parameter each'],
+  ['RFC 8707, 2', '`invalid_target`', '`ERR_TOKEN_REQUEST`'],
+  ['RFC 9110, 5.6.7', '`Retry-After`: IMF-fixdate', 'read'],
+  ['RFC 9110, 5.6.7', '`Retry-After`: RFC 850 format', 'read'],
+  ['RFC 9110, 5.6.7', '`Retry-After`: asctime format', 'read'],
+  ['RFC 9110, 11.6.1', 'Several challenges in one header', 'told apart'],
+  ['RFC 9449, 6.1', 'The thumbprint of the key of the example', 'as in the example'],
+  ['RFC 9449, 7.1', 'The hash of the token in a proof (`ath`)', 'as in the example'],
+  ['RFC 9449, 8', '`use_dpop_nonce`', 'the token request is repeated once, with the nonce'],
+  ['RFC 9470, 3', '`acr_values`', 'no token request; `challengeOf(error).acrValues`'],
+  ['RFC 9470, 3', '`max_age`', '`challengeOf(error).maxAgeS`'],
+  ['RFC 9728, 5.1', '`resource_metadata`', '`challengeOf(error).resourceMetadata`'],
+  ['RFC 9728, 5.1', '`resource_metadata` beside other parameters', 'each is read'],
+]
+
+export function rfcsTable() {
+  return markdownTable([['section', 'what it is about', 'what we do'], ...ROWS])
+}
