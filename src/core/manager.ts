@@ -7,7 +7,7 @@ import { Machine } from './machine.ts'
 import { INTERNALS, type ManagerInternals } from './manager-internals.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 import { ownOption } from './option-checks.ts'
-import { admissionOf, type Caller, serve, take, wait, waitForItself } from './serve.ts'
+import { admissionOf, serve, take, wait, waitForItself } from './serve.ts'
 import type { LoginStatus } from './status.ts'
 import { isPromise, member } from './thrown.ts'
 import type { LoginManager } from './token-manager.ts'
@@ -135,11 +135,9 @@ export class Manager implements LoginManager {
   }
 
   #getFor(generation: number, options: WaitOptions | undefined): Promise<string> | string {
-    return this.#mustCheck() ? this.#afterCheck(generation, options) : this.#serve({ generation, options })
-  }
-
-  #serve(caller: Caller): Promise<string> | string {
-    return serve(this.#account, this.#machine, caller)
+    return this.#mustCheck()
+      ? this.#afterCheck(generation, options)
+      : serve(this.#account, this.#machine, generation, options)
   }
 
   /** Whether the record must be checked first, because the login may have ended elsewhere. Not needed before the record has the login. */
@@ -161,7 +159,7 @@ export class Manager implements LoginManager {
     await withinLimit(Promise.resolve(checker?.checkOnce()), limit).catch(() => checkNotAborted(signal))
     if (login && generation < login.generations.first) throw login.errorOfEnd()
     const leftMs = Math.max(0, maxWaitMs - (this.#machine.now - now))
-    return this.#serve({ generation, options: { signal, maxWaitMs: leftMs } })
+    return serve(this.#account, this.#machine, generation, { signal, maxWaitMs: leftMs })
   }
 
   /** Returns a different token than `refused`. Forces no renewal if the manager has already replaced `refused`. */
@@ -183,7 +181,7 @@ export class Manager implements LoginManager {
       const tooSoon = this.#beginForced()
       if (tooSoon) throw this.#machine.denial(tooSoon)
     }
-    return wait(this.#account, this.#machine, isExpired ? 'expired' : 'refused', { generation, options })
+    return wait(this.#account, this.#machine, isExpired ? 'expired' : 'refused', generation, options)
   }
 
   /** Starts the replacement of `refused` for later callers. No caller waits for it, and it does not keep the process alive. */
@@ -198,8 +196,7 @@ export class Manager implements LoginManager {
 
   #renew(options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
-    const { generations } = this.#account
-    return wait(this.#account, this.#machine, 'forced', { generation: generations.current, options })
+    return wait(this.#account, this.#machine, 'forced', this.#account.generations.current, options)
   }
 
   /** Whether `token` is the current token and has expired. */

@@ -8,22 +8,17 @@ import { admission, isDenial, isReplacing } from './status.ts'
 import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
 import { isWithin } from './within-call.ts'
 
-/** Someone who wants a token. */
-export interface Caller {
-  /** The login generation of the caller. */
-  readonly generation: number
-  readonly options: WaitOptions | undefined
-}
-
 /**
  * The idea of this package: a caller takes the current token, or waits for the next one.
  *
  * When renewal is due, a caller starts it and takes the old token. When the token has expired, callers wait for that renewal, which all of them share. It
  * is told in `renewal.ts`: acquire the lease, let the source make one exchange, give its tokens to the record. Then `machine.ts` holds the new token, sets a
  * timer for the next renewal, and resolves the waiting callers. All other files of this room tell what may fail on this way, and what follows.
+ *
+ * @param generation The login generation of the caller.
  */
-export function serve(account: Account, machine: Machine, caller: Caller): Promise<string> | string {
-  return take(account, machine) ?? wait(account, machine, causeFor(account.current), caller, true)
+export function serve(account: Account, machine: Machine, generation: number, options: WaitOptions | undefined) {
+  return take(account, machine) ?? wait(account, machine, causeFor(account.current), generation, options, true)
 }
 
 /** Returns the token if a request may use it now. If renewal is due, starts it. */
@@ -52,8 +47,9 @@ export function wait(
   account: Account,
   machine: Machine,
   because: RenewalCause,
-  { generation, options }: Caller,
-  mayKeep = false,
+  generation: number,
+  options: WaitOptions | undefined,
+  mayKeep?: boolean,
 ): Promise<string> | string {
   const { current, settings } = account
   const signal = ownOption(options, 'signal')
