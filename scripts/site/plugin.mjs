@@ -33,6 +33,7 @@ const GROUPS = {
       'token-service',
       'own-source',
       'managers',
+      'resources',
     ],
     ...['fetch', 'mcp', 'dpop', 'one-machine', 'fleet', 'registers', 'serverless'],
   ],

@@ -88,6 +88,20 @@ describe('given the record of a login with resources', () => {
     expect(server.reuses).toBe(0)
   })
 
+  it('when a process that uses no resources renews, then their tokens stay, and the login lives (F423)', async () => {
+    const world = await worldWith('a register')
+    const { server, open } = world
+    const [here, there] = [open(), open()]
+    await here.adopt({ refreshToken: server.login('ada') })
+    const token = await forResource(here, { resource: ORDERS }).getAccessToken()
+    await there.renew()
+    await there.renew()
+    expect(slotsIn(world)).toEqual([token])
+    expect(await forResource(open(), { resource: ORDERS }).getAccessToken()).toBe(token)
+    await forResource(here, { resource: STOCK }).getAccessToken()
+    expect([server.reuses, here.status().login]).toEqual([0, 'present'])
+  })
+
   it('when the login ends, then no token of a resource stands in it (F421)', async () => {
     const world = await worldWith('a register')
     const { server, open } = world

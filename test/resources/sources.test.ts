@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals'
+import { createTokenManager, type ExchangeContext, type TokenSource } from '../../src/index.ts'
+import { person } from '../../src/login/index.ts'
+import { forResource } from '../../src/oauth2/index.ts'
+import { misuse } from '../service/world.ts'
+import { ORDERS, STOCK } from './world.ts'
+
+describe('given a source of its own (F418)', () => {
+  const asked: unknown[] = []
+  const source = (more: Partial<TokenSource> = {}): TokenSource => ({
+    id: 'own',
+    login: person,
+    obtain: () => Promise.reject(new Error('a person')),
+    refresh: (refreshToken: string, { resource }: ExchangeContext) => {
+      asked.push(resource)
+      return Promise.resolve({
+        accessToken: `for-${asked.length}`,
+        accessLifetimeMs: 60_000,
+        refreshToken: `${refreshToken}+`,
+      })
+    },
+    ...more,
+  })
+
+  it('when it takes resources, then context.resource is what the caller named, and absent for the login', async () => {
+    const login = createTokenManager({ source: source({ resources: true }) })
+    await login.adopt({ refreshToken: 'r' })
+    await forResource(login, { resource: [ORDERS, STOCK], scope: 'a' }).getAccessToken()
+    await forResource(login, { audience: 'stock' }).getAccessToken()
+    await login.getAccessToken()
+    expect(asked).toEqual([{ resource: [ORDERS, STOCK], scope: 'a' }, { audience: 'stock' }, undefined])
+    await login.close()
+  })
+
+  it('when it does not, or the options name nothing, then a TypeError says what to do', async () => {
+    const plain = createTokenManager({ source: source() })
+    const login = createTokenManager({ source: source({ resources: true }) })
+    expect(misuse(() => forResource(plain, { resource: ORDERS })).message).toContain('resources: true')
+    const orders = forResource(login, { resource: ORDERS })
+    for (const [tokens, options, named] of [
+      [orders, { resource: STOCK }, 'the manager of the login'],
+      [Promise.resolve(login), { resource: STOCK }, 'await'],
+      [{}, { resource: STOCK }, 'createTokenManager'],
+      [login, {}, 'resource, audience or scope'],
+      [login, { resource: 'orders' }, 'resource'],
+      [login, { resource: `${ORDERS}#part` }, 'fragment'],
+      [login, { resource: [] }, 'resource'],
+      [login, { resource: [ORDERS, 7] }, 'resource'],
+      [login, { audience: '' }, 'audience'],
+      [login, { scope: 'a"b' }, 'scope'],
+      [login, { scope: ' ' }, 'scope'],
+      [login, { resources: ORDERS }, 'resource'],
+      [login, undefined, 'forResource'],
+    ] as const) {
+      const error = misuse(() => forResource(tokens as never, options as never))
+      expect(error).toBeInstanceOf(TypeError)
+      expect(error.message).toContain(named)
+    }
+    expect(['adopt', 'reset', 'logout'].filter((act) => act in orders)).toEqual([])
+    await Promise.all([plain.close(), login.close()])
+  })
+})
