@@ -7,3 +7,9 @@ export const delays: fc.Arbitrary<Delays> = fc.record({
   mostMs: fc.constantFrom(0, 5, 20, 40, 100, 300),
   areEqual: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
 })
+
+/** Two of these delays are within the usual `commandTimeoutMs`. */
+export const shortDelays: fc.Arbitrary<Delays> = delays.map(({ mostMs, ...drawn }) => ({
+  ...drawn,
+  mostMs: mostMs > 20 ? 0 : mostMs,
+}))

@@ -1,4 +1,6 @@
 import * as fc from 'fast-check'
+import type { Delays } from '../support/drawn-delays.ts'
+import { shortDelays } from './delays.ts'
 import { PEOPLE, type Person, REGISTERS } from './login-course.ts'
 
 /** One of the three managers of a store. No user logs in at the third: it requests tokens, renews them, and logs out of its login. */
@@ -14,6 +16,10 @@ export type LastLoginAct =
       readonly who: Person
       readonly store?: StoreState | undefined
       readonly isShort?: boolean
+      /** If the next act is of the same manager, it follows after this many ms. */
+      readonly soonMs?: number | undefined
+      /** The manager first checks the store. If it has seen the last login then, it acts in the same ms. */
+      readonly checks?: boolean
     }
   /** A pending login: `adopt(promise)`. */
   | { readonly act: 'promise'; readonly at: Owner }
@@ -46,9 +52,10 @@ const [logsIn, who] = [fc.constantFrom<Owner>(0, 1), fc.constantFrom(...PEOPLE)]
 const store = fc.oneof(fc.constant(undefined), fc.constantFrom('down', 'unanswered', 'unanswered'))
 
 const isShort = fc.boolean()
+const [soonMs, checks] = [fc.constantFrom(undefined, 0, 5, 50), fc.boolean()]
 
 const weighted = [
-  { weight: 5, arbitrary: fc.record({ act: fc.constant('login'), at: logsIn, who, store, isShort }) },
+  { weight: 5, arbitrary: fc.record({ act: fc.constant('login'), at: logsIn, who, store, isShort, soonMs, checks }) },
   { weight: 3, arbitrary: fc.record({ act: fc.constant('promise'), at: logsIn }) },
   {
     weight: 4,
@@ -93,7 +100,19 @@ const unanswered = fc.record({
   isShort,
 })
 
-export const lastLoginCourses: fc.Arbitrary<LastLoginAct[]> = fc.oneof(
+const courses: fc.Arbitrary<LastLoginAct[]> = fc.oneof(
   { weight: 2, arbitrary: acts },
   { weight: 1, arbitrary: fc.tuple(unanswered, acts).map(([first, rest]) => [first, ...rest]) },
 )
+
+export interface LastLoginCourse {
+  readonly acts: readonly LastLoginAct[]
+  readonly onUnavailable: 'private' | 'fail'
+  readonly delays: Delays
+}
+
+export const lastLoginCourses: fc.Arbitrary<LastLoginCourse> = fc.record({
+  acts: courses,
+  onUnavailable: fc.constantFrom('private', 'fail'),
+  delays: shortDelays,
+})

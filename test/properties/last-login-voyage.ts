@@ -4,7 +4,7 @@ import type { LoginManager } from '../../src/login/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { WatchedRegister } from '../support/memory-register.ts'
-import type { LastLoginAct } from './last-login-course.ts'
+import type { LastLoginAct, LastLoginCourse } from './last-login-course.ts'
 import { LastLoginService, type Session } from './last-login-service.ts'
 import { Promises } from './promises.ts'
 import { TroubledRegister } from './troubled-register.ts'
@@ -43,8 +43,9 @@ const APART_MS = 5_000
 const MINUTE = 60_000
 
 /** @throws naming the manager that does not have the last login, when all is well again and every manager has checked. */
-export async function travelToLastLogin(acts: readonly LastLoginAct[], unhandled: unknown[], stood: Stood) {
-  const voyage = new LastLoginVoyage(unhandled, stood)
+export async function travelToLastLogin(course: LastLoginCourse, unhandled: unknown[], stood: Stood) {
+  const { acts } = course
+  const voyage = new LastLoginVoyage(course, unhandled, stood)
   await voyage.begin()
   for (const act of acts) await voyage.perform(act)
   await voyage.end()
@@ -62,17 +63,23 @@ class LastLoginVoyage {
   #isUntold = false
   /** Where a user logged in last. */
   #lastAt: Place | undefined
+  /** Steps of the store take no time. */
+  readonly #isQuick: boolean
+  /** The last act has not been followed by a pause yet. */
+  #open: { readonly place: Place; readonly soonMs: number | undefined } | undefined
   /** How far the clock of the register is behind. */
   #behindMs = 0
 
-  constructor(unhandled: unknown[], stood: Stood) {
+  constructor({ delays, onUnavailable }: LastLoginCourse, unhandled: unknown[], stood: Stood) {
+    this.#isQuick = delays.mostMs === 0
     this.#turns = new Turns(this.#clock, this.#promises, unhandled)
     this.#stood = stood
     const clock = this.#clock
     const register = new WatchedRegister({ wallNow: () => clock.wallNow() - this.#behindMs })
-    this.#places = [0, 1, 2].map(() => {
-      const way = new TroubledRegister(register, clock)
-      const tokens = createTokenManager({ source: this.#service, store: sharedStore(way), clock, random: () => 0.3 })
+    this.#places = [0, 1, 2].map((n) => {
+      const way = new TroubledRegister(register, clock, { ...delays, seed: delays.seed + n })
+      const store = sharedStore(way, { onUnavailable })
+      const tokens = createTokenManager({ source: this.#service, store, clock, random: () => 0.3 })
       const place: Place = { tokens, way, has: undefined, open: [] }
       tokens.on('loginChanged', ({ login }) => (place.has = login === 'present' ? 'unknown' : undefined))
       tokens.on('anomaly', () => undefined)
@@ -87,6 +94,7 @@ class LastLoginVoyage {
   }
 
   async perform(act: LastLoginAct): Promise<void> {
+    await this.#pauseBefore(act)
     if (act.act === 'advance') return this.#turns.advance(act.ms)
     if (act.act === 'set back') return this.#setBack()
     const place = this.#places[act.at]!
@@ -99,7 +107,9 @@ class LastLoginVoyage {
       case 'login':
         place.way.is = act.store ?? place.way.is
         this.#login(place, act, (grant) => tokens.adopt(grant))
-        return this.#acted(place)
+        this.#isUntold ||= place.way.is !== 'well'
+        this.#open = { place, soonMs: act.soonMs }
+        return
       case 'promise':
         this.#promise(place)
         return this.#turns.turn()
@@ -130,12 +140,34 @@ class LastLoginVoyage {
     }
   }
 
+  /** Acts of one manager have an order, however close; so has an act of a manager that has seen the last login. Others are apart. */
+  async #pauseBefore(act: LastLoginAct): Promise<void> {
+    const last = this.#open
+    if (!last) return
+    this.#open = undefined
+    const isAct = act.act === 'login' || act.act === 'logout' || act.act === 'reset'
+    const place = isAct ? this.#places[act.at]! : undefined
+    if (place === last.place && last.soonMs !== undefined) return this.#turns.advance(last.soonMs)
+    if (
+      act.act === 'login' &&
+      act.checks &&
+      place &&
+      this.#isQuick &&
+      [place, last.place].every(({ way }) => way.is === 'well')
+    ) {
+      await this.#turns.turn()
+      await this.#check(place)
+      if (place.has === this.#last[0]) return
+    }
+    await this.#turns.advance(APART_MS)
+  }
+
   /** The application notices a login, and uses its token. */
   async #check({ tokens }: Place): Promise<void> {
     internalsOf(tokens)?.followLogin?.()()
-    await this.#turns.turn()
+    await this.#turns.advance(this.#isQuick ? 0 : 200)
     ignored(tokens.getAccessToken())
-    await this.#turns.turn()
+    await this.#turns.advance(this.#isQuick ? 0 : 200)
     this.#peek()
   }
 
@@ -152,6 +184,7 @@ class LastLoginVoyage {
 
   /** When all is well again, and every manager has checked, the last login stays, everywhere. */
   async end(): Promise<void> {
+    await this.#pauseBefore({ act: 'set back' })
     for (const { way } of this.#places) way.is = 'well'
     for (const { open } of this.#places) for (const promised of open) promised.settle(undefined)
     for (let round = 0; round < 3; round += 1) {
@@ -241,7 +274,7 @@ class LastLoginVoyage {
   /** The user whose token each manager returns. */
   async #everybodyAsks(): Promise<string[]> {
     for (const { tokens } of this.#places) internalsOf(tokens)?.followLogin?.()()
-    await this.#turns.turn()
+    await this.#turns.advance(this.#isQuick ? 0 : 200)
     const served = this.#places.map(({ tokens }) =>
       tokens.getAccessToken().then(
         (token) => this.#service.sessionOf(token)?.who ?? 'a stranger',

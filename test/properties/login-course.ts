@@ -1,4 +1,6 @@
 import * as fc from 'fast-check'
+import type { Delays } from '../support/drawn-delays.ts'
+import { shortDelays } from './delays.ts'
 import type { Asked } from './login-traffic.ts'
 
 /** Each of them is a separate login. The service names alice and bob in each response, and carol in none. */
@@ -100,12 +102,14 @@ export interface LoginCourse {
   /** Tokens are obtained with a cookie: a login changes the cookie. */
   readonly isSession?: boolean
   readonly store: 'memory' | 'register'
+  readonly delays?: Delays
   readonly draws: readonly number[]
   readonly commands: readonly LoginCommand[]
 }
 
 export const loginCourses: fc.Arbitrary<LoginCourse> = fc.record({
   store: fc.constantFrom('memory', 'register'),
+  delays: shortDelays,
   draws: fc.array(fc.constantFrom(0, 0.3, 0.999), { minLength: 1, maxLength: 5 }),
   commands: fc.array(
     fc.record({

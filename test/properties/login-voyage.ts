@@ -36,7 +36,7 @@ class LoginVoyage {
   readonly #open = new Set<string>()
   #begun = 0
 
-  constructor({ store, draws, isSession }: LoginCourse, unhandled: unknown[], sent: Sent) {
+  constructor({ store, draws, delays, isSession }: LoginCourse, unhandled: unknown[], sent: Sent) {
     this.#service = isSession ? new SessionService() : new LoginService()
     this.#turns = new Turns(this.#clock, this.#promises, unhandled)
     this.#isShared = store === 'register'
@@ -45,7 +45,9 @@ class LoginVoyage {
     const inMemory = memoryStore()
     const clock = this.#clock
     const register = new WatchedRegister(clock)
-    this.#ways = [0, 1].map(() => new TroubledRegister(register, clock))
+    this.#ways = [0, 1].map(
+      (n) => new TroubledRegister(register, clock, delays && { ...delays, seed: delays.seed + n }),
+    )
     this.#places = ([0, 1] as const).map((at) => {
       const shared = store === 'memory' ? inMemory : sharedStore(this.#ways[at]!)
       return placeOf(at, createTokenManager({ source: this.#service, store: shared, clock, random }))

@@ -5,6 +5,7 @@ import { nothingStood, travelToLastLogin } from './last-login-voyage.ts'
 import { type LoginAct, loginCourses, type Person, type Which } from './login-course.ts'
 import { nothingSent } from './login-traffic.ts'
 import { travelWithLogins } from './login-voyage.ts'
+import { NO_DELAY } from '../support/drawn-delays.ts'
 import { part, share } from '../support/part.ts'
 import { patience, runs } from './runs.ts'
 import { undisturbed } from './undisturbed.ts'
@@ -46,7 +47,7 @@ describe('given three managers of a store that may fail for one of them alone, l
     async () => {
       const stood = nothingStood()
       await fc.assert(
-        fc.asyncProperty(lastLoginCourses, (acts) => travelToLastLogin(acts, unhandled, stood)),
+        fc.asyncProperty(lastLoginCourses, (course) => travelToLastLogin(course, unhandled, stood)),
         runs(LAST),
       )
       // These courses go where the promise could be broken.
@@ -64,7 +65,9 @@ describe('given three managers of a store that may fail for one of them alone, l
       const down = ([0, 1] as const).map((at) => ({ act: 'store', at, is: 'down' }) as const)
       const logins = [{ act: 'login', at: 0, who: 'alice' } as const, { act: 'login', at: 1, who } as const]
       const acts: LastLoginAct[] = [...down, ...logins, { act: 'logout', at: 1 }]
-      await expect(travelToLastLogin(acts, unhandled, nothingStood())).resolves.toBeUndefined()
+      await expect(
+        travelToLastLogin({ acts, onUnavailable: 'private', delays: NO_DELAY }, unhandled, nothingStood()),
+      ).resolves.toBeUndefined()
     },
   )
 
@@ -76,7 +79,9 @@ describe('given three managers of a store that may fail for one of them alone, l
       ...[store('slow'), pause(1_000), store('down'), { act: 'login', at: 1, who: 'alice' } as const],
       ...[{ act: 'logout', at: 0 } as const, store('down')],
     ]
-    await expect(travelToLastLogin(acts, unhandled, nothingStood())).resolves.toBeUndefined()
+    await expect(
+      travelToLastLogin({ acts, onUnavailable: 'private', delays: NO_DELAY }, unhandled, nothingStood()),
+    ).resolves.toBeUndefined()
   })
 
   it('when a manager that requires a login renews, and fails after it has read a login of another manager, then it reports that login before its logout can end it (F362)', async () => {
@@ -84,13 +89,17 @@ describe('given three managers of a store that may fail for one of them alone, l
       ...[{ act: 'store', at: 2, is: 'unanswered' } as const, { act: 'login', at: 0, who: 'alice' } as const],
       ...[{ act: 'renew', at: 2 } as const, { act: 'logout', at: 2 } as const],
     ]
-    await expect(travelToLastLogin(acts, unhandled, nothingStood())).resolves.toBeUndefined()
+    await expect(
+      travelToLastLogin({ acts, onUnavailable: 'private', delays: NO_DELAY }, unhandled, nothingStood()),
+    ).resolves.toBeUndefined()
   })
 
   it('when a manager that requires a login renews, and finds a login without a refresh token, then its logout does not end that login (F362)', async () => {
     const login = { act: 'login', at: 0, who: 'alice', isShort: true } as const
     const acts: LastLoginAct[] = [login, { act: 'renew', at: 2 }, { act: 'logout', at: 2 }]
-    await expect(travelToLastLogin(acts, unhandled, nothingStood())).resolves.toBeUndefined()
+    await expect(
+      travelToLastLogin({ acts, onUnavailable: 'private', delays: NO_DELAY }, unhandled, nothingStood()),
+    ).resolves.toBeUndefined()
   })
 
   it('when a user logs out twice while the store is down, and has logged in elsewhere between the two, then that login stays (F362)', async () => {
@@ -98,14 +107,18 @@ describe('given three managers of a store that may fail for one of them alone, l
     const [login, elsewhere] = ([0, 1] as const).map((at) => ({ act: 'login', at, who: 'alice' }) as const)
     for (const before of [[], [{ act: 'store', at: 0, is: 'well' } as const]]) {
       const acts: LastLoginAct[] = [login!, down, logout, elsewhere!, ...before, logout]
-      await expect(travelToLastLogin(acts, unhandled, nothingStood())).resolves.toBeUndefined()
+      await expect(
+        travelToLastLogin({ acts, onUnavailable: 'private', delays: NO_DELAY }, unhandled, nothingStood()),
+      ).resolves.toBeUndefined()
     }
   })
 
   it('when a user logs in again while the store is down, and logs out twice, then no user is logged in', async () => {
     const [login, logout] = [{ act: 'login', at: 0, who: 'bob' } as const, { act: 'logout', at: 0 } as const]
     const acts: LastLoginAct[] = [login, { act: 'store', at: 0, is: 'down' }, login, logout, logout]
-    await expect(travelToLastLogin(acts, unhandled, nothingStood())).resolves.toBeUndefined()
+    await expect(
+      travelToLastLogin({ acts, onUnavailable: 'private', delays: NO_DELAY }, unhandled, nothingStood()),
+    ).resolves.toBeUndefined()
   })
 })
 

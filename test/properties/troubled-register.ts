@@ -1,5 +1,6 @@
 import type { TokenRegister } from '../../src/store/index.ts'
 import type { ManualClock } from '../../tools/testing/manual-clock.ts'
+import { type Delays, drawnFrom, NO_DELAY } from '../support/drawn-delays.ts'
 import type { WatchedRegister } from '../support/memory-register.ts'
 import type { REGISTERS } from './login-course.ts'
 
@@ -13,8 +14,11 @@ export class TroubledRegister implements TokenRegister {
   is: (typeof REGISTERS)[number] | 'unanswered' = 'well'
   readonly #register: WatchedRegister
   readonly #clock: ManualClock
+  readonly #draw: () => number
 
-  constructor(register: WatchedRegister, clock: ManualClock) {
+  /** @param delays Of each step, beside those of its state. */
+  constructor(register: WatchedRegister, clock: ManualClock, delays: Delays = NO_DELAY) {
+    this.#draw = drawnFrom(delays)
     this.#register = register
     this.#clock = clock
   }
@@ -41,7 +45,7 @@ export class TroubledRegister implements TokenRegister {
 
   async #way(late: 'late' | 'delayed'): Promise<void> {
     if (this.is === 'down') throw new Error('the register is down')
-    const ms = this.is === 'slow' ? 100 : this.is === late ? TOO_LATE_MS : 0
+    const ms = (this.is === 'slow' ? 100 : this.is === late ? TOO_LATE_MS : 0) + this.#draw()
     if (ms > 0) await new Promise<void>((resolve) => this.#clock.setTimer(resolve, ms))
   }
 }
