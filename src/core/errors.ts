@@ -254,16 +254,11 @@ function framesOf(stack: unknown, message: string): string[] {
   return (behind ?? '').split('\n').filter((line) => /^ {4}at \S.*(:\d+:\d+\)?|<anonymous>\)?|\(native\))$/.test(line))
 }
 
-/** The error of a request whose login has ended (R10). Nothing was sent. @param isReplaced Whether another login has taken its place. */
+/** The error of a request whose login has ended (R10). @param isReplaced Whether another login has taken its place. */
 export function endOfLogin(isReplaced: boolean): TokenError {
-  return isReplaced
-    ? new TokenError(
-        'ERR_LOGIN_REPLACED',
-        'Another login has taken the place of the one of this request, so it was not sent: send it again if it may go out as the user who is logged in now',
-      )
-    : new TokenError(
-        'ERR_LOGIN_REQUIRED',
-        'The login of this request has ended, so it was not sent: send it again if it still applies',
-        { loginReason: 'logged-out' },
-      )
+  const [code, what, as] = isReplaced
+    ? (['ERR_LOGIN_REPLACED', 'Another login took its place', 'is logged in now'] as const)
+    : (['ERR_LOGIN_REQUIRED', 'Its login has ended', 'logs in next'] as const)
+  const message = `${what}, so the request was not sent: send it again if it may go out as the user who ${as}`
+  return new TokenError(code, message, isReplaced ? {} : { loginReason: 'logged-out' })
 }

@@ -104,7 +104,7 @@ describe('given a login that is lost during a slow interceptor, and a new login'
     const since = api.post('/transfer', { from: 'bob' })
     await tokens.adopt({ accessToken: 'BOB', accessLifetimeMs: 600_000, subject: 'bob' })
     opened.open()
-    expect(await before).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', isAxiosError: true })
+    expect(await before).toMatchObject({ code: 'ERR_LOGIN_REPLACED', isAxiosError: true })
     await since
     expect(calls).toMatchObject([{ config: { data: '{"from":"bob"}' }, headers: { Authorization: 'Bearer BOB' } }])
     await tokens.close()

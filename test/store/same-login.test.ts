@@ -164,7 +164,7 @@ describe.each([
       void outcome(b.tokens.adopt({ ...ALICE, subject: 'alice' }))
       const asked = outcome(b.tokens.getAccessToken())
       await clock.advance(2_000)
-      expect(await asked).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+      expect(await asked).toMatchObject({ code: 'ERR_LOGIN_REPLACED' })
       expect(await ended(b.tokens.getAccessToken())).toBe('bob-access-0')
       expect(await ended(a.tokens.getAccessToken())).toBe('bob-access-0')
       expect([service.revoked, service.presented]).toEqual([revoked, ['alice-0']])
