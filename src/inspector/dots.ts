@@ -8,13 +8,13 @@ const MAX_DOTS = 300
 export const GREEN = '#2f9e44'
 export const ORANGE = '#d9480f'
 export const RED = '#e03131'
-export const BLUE = '#3b82f6'
+const BLUE = '#3b82f6'
 
 export type TokenCall = 'renewed' | 'adopted' | 'retry' | 'renewalFailed'
 export type RequestEnd = 'answered' | 'rejected, then answered' | 'failed'
 export type Kind = TokenCall | RequestEnd
 
-export const COLORS: Readonly<Record<Kind, string>> = {
+const COLORS: Readonly<Record<Kind, string>> = {
   renewed: GREEN,
   adopted: BLUE,
   retry: ORANGE,
@@ -55,7 +55,7 @@ export function lookOf(kind: Kind): Readonly<Record<string, string>> {
   return { background: color, ...(color === BLUE && { clipPath: 'polygon(0 0, 50% 0, 100% 50%, 100% 100%, 0 100%)' }) }
 }
 
-export const isKind = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(COLORS, kind)
+const isKind = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(COLORS, kind)
 export const isRequest = (kind: Kind) => kind === 'answered' || kind === 'rejected, then answered' || kind === 'failed'
 
 /** @returns The kind of token request that an event reports; undefined if none. */

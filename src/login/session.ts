@@ -7,7 +7,7 @@ import { loginLayer } from './layer.ts'
 const SESSION_COOL_DOWN_MS = 10_000
 
 /** The rules of credentials, with a shorter cool-down after the session is rejected. */
-export const SESSION_RULES: Rules = {
+const SESSION_RULES: Rules = {
   ...CREDENTIAL_RULES,
   consequenceOf(error, situation, policy) {
     const consequence = CREDENTIAL_RULES.consequenceOf(error, situation, policy)

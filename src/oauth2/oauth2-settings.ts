@@ -20,7 +20,7 @@ import { MEANINGS, type CustomErrors } from './custom-meaning.ts'
 import type { OAuth2Options } from './oauth2-options.ts'
 import { proofKeyOf } from './proof-key.ts'
 
-export type GrantFunction = Extract<OAuth2Options['grant'], () => unknown>
+type GrantFunction = Extract<OAuth2Options['grant'], () => unknown>
 
 /** `asGiven`: validated together with other options. */
 const OPTIONS = {
