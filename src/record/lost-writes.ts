@@ -12,7 +12,7 @@ export function inEpoch(state: RecordState, { now, epoch, epochAt = now }: Readi
 }
 
 /** Marks a token set whose refresh token may be spent, because the register has lost the write of its successor. @param at When an owner first saw this. */
-export function lostSince(tokens: StoredTokenSet, at: number): StoredTokenSet {
+function lostSince(tokens: StoredTokenSet, at: number): StoredTokenSet {
   return { ...doubted(tokens, 0), lossAt: Math.min(at, tokens.lossAt ?? at) }
 }
 
