@@ -39,6 +39,7 @@ export function loginSource(options: LoginSourceOptions): LoginSource {
   return {
     id,
     login: person,
+    resources: true,
     obtain: () =>
       Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', `The user must ${logIn}`, { outcome: 'not-sent' })),
     async refresh(refreshToken, about) {

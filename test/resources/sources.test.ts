@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTokenManager, type ExchangeContext, type TokenSource } from '../../src/index.ts'
 import { person } from '../../src/login/index.ts'
+import { loginSource } from '../../src/oauth2/login-source.ts'
+import { contextText } from '../../src/oauth2/login-context.ts'
 import { forResource } from '../../src/oauth2/index.ts'
 import { misuse } from '../service/world.ts'
-import { ORDERS, STOCK } from './world.ts'
+import { ORDERS, STOCK, worldWith } from './world.ts'
 
 describe('given a source of its own (F418)', () => {
   const asked: unknown[] = []
@@ -58,5 +60,35 @@ describe('given a source of its own (F418)', () => {
     }
     expect(['adopt', 'reset', 'logout'].filter((act) => act in orders)).toEqual([])
     await Promise.all([plain.close(), login.close()])
+  })
+})
+
+describe('given the login of an MCP server, whose authorization server has another resource (F425)', () => {
+  it('when both are used, then each has a token, from one refresh token', async () => {
+    const { server, clock } = await worldWith('no store')
+    const source = loginSource({
+      ...{
+        id: 'mcp',
+        account: 'one',
+        allowInsecureHttp: false,
+        logIn: 'log in',
+        onUnknownClient: () => undefined,
+        option: 'provider',
+      },
+      findServer: (context) => Promise.resolve(context),
+    })
+    const login = createTokenManager({ source, clock, random: () => 0 })
+    const context = contextText({
+      clientId: 'app',
+      issuer: server.origin,
+      tokenEndpoint: `${server.origin}/token`,
+      resource: ORDERS,
+    })
+    await login.adopt({ refreshToken: server.login('ada'), context })
+    expect(server.whatIs(await login.getAccessToken())?.what).toBe(ORDERS)
+    expect(server.whatIs(await forResource(login, { resource: STOCK }).getAccessToken())?.what).toBe(STOCK)
+    expect(server.whatIs(await forResource(login, { audience: 'third' }).getAccessToken())?.what).toBe('third')
+    expect(server.reuses).toBe(0)
+    await login.close()
   })
 })
