@@ -3,17 +3,13 @@ import { type LoginReason, reduced, type TokenError } from './errors.ts'
 import { checkChoice, checkFunction, type Complete, type KeysOf, namesOf } from './option-checks.ts'
 import { warn, warnOnce } from './runtime.ts'
 import type { ResourceOptions } from './resource.ts'
+import { member } from './thrown.ts'
 
-/** A member of every event of `forResource`. */
-export interface OfResource {
-  /** What the tokens are for. */
-  resource?: ResourceOptions
-}
-
-/** The events by name. Instants are epoch ms of this machine's wall clock; durations are ms. No event contains a secret. */
+/** The events by name. Instants are epoch ms of this machine's wall clock; durations are ms. No event contains a secret. `resource`: what the tokens are for, in events of `forResource`. */
 export interface TokenEvents {
   /** A new token is in use. `adopted`: it came from another owner of the store, or from `adopt()`. */
-  renewed: OfResource & {
+  renewed: {
+    resource?: ResourceOptions
     by: 'obtain' | 'refresh' | 'adopted'
     because: 'cold' | 'due' | 'expired' | 'refused' | 'forced'
     attempts: number
@@ -22,20 +18,21 @@ export interface TokenEvents {
     refreshExpiresAt?: number
   }
   /** A token request failed. The manager sends the next one after `delayMs`. */
-  retry: OfResource & { attempt: number; delayMs: number; error: TokenError }
+  retry: { resource?: ResourceOptions; attempt: number; delayMs: number; error: TokenError }
   /** A renewal failed. `nextAttemptAt` is Infinity if the manager waits for `reset()` or `adopt()`. */
-  renewalFailed: OfResource & { error: TokenError; nextAttemptAt: number }
+  renewalFailed: { resource?: ResourceOptions; error: TokenError; nextAttemptAt: number }
   /** The service rejected a refresh token that was not known to have expired. */
   suspicious: SuspicionEvent
   /** The result of the obtain that follows a suspicion. `superseded`: another owner had a newer token set. */
-  suspicionSettled: OfResource & {
+  suspicionSettled: {
+    resource?: ResourceOptions
     fingerprint: string
     verdict: 'token-only' | 'account-rejected' | 'was-expired' | 'superseded'
   }
   /** The manager noticed a problem that does not stop it. Each kind is reported at most once a minute. */
-  anomaly: OfResource & { kind: AnomalyKind; message: string }
+  anomaly: { resource?: ResourceOptions; kind: AnomalyKind; message: string }
   /** The shared store failed. Reported at most once a minute. */
-  storeUnavailable: OfResource & { message: string }
+  storeUnavailable: { resource?: ResourceOptions; message: string }
 }
 
 /** The events of a manager whose source has a `login`. */
@@ -45,7 +42,8 @@ export interface LoginEvents extends TokenEvents {
    * absence, at its first check of the store; no user has just logged in or out. `account`: whether this login has the same subject as the last one.
    * `reason`: why a login is required.
    */
-  loginChanged: OfResource & {
+  loginChanged: {
+    resource?: ResourceOptions
     login: 'present' | 'required'
     by: 'here' | 'elsewhere' | 'store'
     account: 'same' | 'other' | 'unknown'
@@ -79,7 +77,8 @@ export type AnomalyKind =
   | 'store-epoch-unknown' // the store cannot detect lost writes: a restored record goes unnoticed
 
 /** The service rejected a refresh token that was not known to have expired (specification, section 3). Instants: epoch ms. */
-export interface SuspicionEvent extends OfResource {
+export interface SuspicionEvent {
+  resource?: ResourceOptions
   /** What may explain the rejection, or `unexplained`. */
   evidence:
     | 'unexplained'
@@ -99,6 +98,16 @@ export interface SuspicionEvent extends OfResource {
   status?: number
   serviceCode?: string
   action: 'obtain' | 'stop'
+}
+
+/** @param given An event, a status or the internals of a manager. @returns What its tokens are for, as text. Undefined: the login's own API. */
+export function resourceName(given: object): string | undefined {
+  const resource = member(given, 'resource')
+  return resource === undefined
+    ? undefined
+    : Object.values(resource as object)
+        .flat()
+        .join(' ')
 }
 
 /** A listener for every event, called with the event's name. */

@@ -1,5 +1,3 @@
-import { member } from './thrown.ts'
-
 /** What an access token is for. At least one member. */
 export interface ResourceOptions {
   /** An absolute URI without a fragment (RFC 8707), or a list of them. */
@@ -8,14 +6,4 @@ export interface ResourceOptions {
   audience?: string | undefined
   /** Sent with the exchange. Default: none, so the server chooses the scope for this resource. */
   scope?: string | undefined
-}
-
-/** @param given An event, a status or the internals of a manager. @returns What its tokens are for, as text. Undefined: the login's own API. */
-export function resourceName(given: object): string | undefined {
-  const resource = member(given, 'resource')
-  return resource === undefined
-    ? undefined
-    : Object.values(resource as object)
-        .flat()
-        .join(' ')
 }

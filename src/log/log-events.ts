@@ -1,7 +1,7 @@
 import type { TokenErrorCode } from '../core/errors.ts'
 import type { LoginEvents } from '../core/events.ts'
 import { checkedFlag, checkedText, checkObject, kindOf, ifGiven, readOptions } from '../core/option-checks.ts'
-import { resourceName } from '../core/resource.ts'
+import { resourceName } from '../core/events.ts'
 import { member } from '../core/thrown.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 

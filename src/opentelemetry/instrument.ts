@@ -1,7 +1,7 @@
 import type { Attributes, Meter, Tracer } from '@opentelemetry/api'
 import { internalsOf } from '../core/manager-internals.ts'
 import { asGiven, checkFunction, checkObject, readOptions } from '../core/option-checks.ts'
-import { resourceName } from '../core/resource.ts'
+import { resourceName } from '../core/events.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { Measurements } from './measurements.ts'
 import { TokenRequests } from './token-requests.ts'
