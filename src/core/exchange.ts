@@ -1,4 +1,3 @@
-import { defined } from './defined.ts'
 import { withinLimit } from './deadline.ts'
 import { digestOf } from './digest.ts'
 import { errorWith, outcomeOf, TokenError } from './errors.ts'
@@ -11,6 +10,7 @@ import { runWithin } from './within-call.ts'
 import { grantOfSource } from './grant.ts'
 import {
   CREDENTIALS,
+  type Exchange,
   type ExchangeContext,
   INTERNAL,
   type InternalContext,
@@ -21,7 +21,11 @@ import {
 } from './token-source.ts'
 import { member } from './thrown.ts'
 import type { Lease } from './lease.ts'
-import type { NewTokens, StoredTokens } from './stored-tokens.ts'
+import type { AdoptedTokens, NewTokens, StoredTokens } from './stored-tokens.ts'
+import { bare, type Whole } from './whole.ts'
+import { defined } from './defined.ts'
+
+const NO_TOKENS = { context: undefined, credentials: undefined }
 
 /** No service issues tokens with a shorter lifetime on purpose: the source returned seconds instead of milliseconds. */
 const SHORT_LIFETIME_MS = 5_000
@@ -45,14 +49,13 @@ export async function exchange(
   account: Account,
   refreshToken: string | undefined,
   holdsProcess: boolean,
-  tokens: Pick<NewTokens, 'context' | 'credentials'> = {},
+  tokens: Pick<NewTokens, 'context' | 'credentials'> = NO_TOKENS,
   onRotated?: () => unknown,
 ): Promise<Exchanged> {
   const { settings, login } = account
   // Lifetimes count from here. Counted from the response, they would be too long by the duration of the request.
   const sentAt = settings.tokenClock.start()
-  const { context, credentials } = refreshToken === undefined ? {} : tokens
-  const kept = defined({ context })
+  const { context, credentials } = refreshToken === undefined ? NO_TOKENS : tokens
   let digest: Promise<string | undefined> | undefined
   const hasCredentials = (text: string) =>
     void (digest = digestFor(settings.source, text, 4).then((found) => (account.credentialsDigest = found)))
@@ -60,12 +63,12 @@ export async function exchange(
   const call = callOf(settings.source, refreshToken)
   const wasOffline = isOffline()
   try {
-    const about = { ...kept, exchange: kind, hasCredentials } as const
+    const about = { context, exchange: kind, hasCredentials } as const
     const onSend = (known: Known) => (account.awaited = () => awaitedIn(known, settings.exchangeTimeoutMs))
     const given = await runWithin(account, () => withinExchange(settings, holdsProcess, call, about, onSend))
     const { tokens: granted, flaw } = await readGiven(account, given, refreshToken, sentAt)
     const own = (await digest) ?? credentials
-    return { tokens: { ...kept, ...granted, ...defined({ credentials: own }) }, flaw }
+    return { tokens: { ...granted, context: granted.context ?? context, credentials: own }, flaw }
   } catch (thrown) {
     const error = errorOffline(settings.readThrown(thrown, kind, settings.needsLogin), wasOffline)
     if (credentials !== undefined && ((await digest) ?? credentials) !== credentials) onRotated?.()
@@ -111,27 +114,27 @@ export function withinExchange<Result>(
   { source, clock, events, exchangeTimeoutMs }: Settings,
   holdsProcess: boolean,
   call: (context: ExchangeContext) => Result | Promise<Result>,
-  about: Pick<ExchangeContext, 'context' | 'exchange'> & Pick<InternalContext, 'hasCredentials'> = {},
+  { hasCredentials, ...named }: About,
   onBegin: (known: Known) => unknown = () => undefined,
 ): Promise<Result> {
   const deadline = new AbortController()
-  const { hasCredentials, ...named } = about
-  const known: Known = { address: member(source, 'origin'), ...named }
+  const known: Known = {
+    exchange: named.exchange,
+    address: member(source, 'origin'),
+    awaited: undefined,
+    isSent: false,
+  }
   onBegin(known)
   const internal = {
     limitMs: exchangeTimeoutMs,
     holdsProcess,
     waitsFor: (what: string | undefined) => void (known.awaited = what),
     sendsTo: (address: string) => void Object.assign(known, { address, isSent: true }),
-    ...(hasCredentials && { hasCredentials }),
+    hasCredentials,
   }
-  const context: PackageContext = Object.freeze({
-    signal: deadline.signal,
-    clock,
-    report: (...problems: Parameters<Events['anomaly']>) => void events.anomaly(...problems),
-    ...named,
-    [INTERNAL]: internal,
-  })
+  const report = (...problems: Parameters<Events['anomaly']>) => void events.anomaly(...problems)
+  const members = bare(defined({ signal: deadline.signal, clock, report, ...named }))
+  const context: PackageContext = Object.freeze(Object.assign(members, { [INTERNAL]: internal }))
   const atLimit = () => {
     const error = errorAtLimit(exchangeTimeoutMs, known)
     deadline.abort(error)
@@ -140,8 +143,12 @@ export function withinExchange<Result>(
   return withinLimit((async () => call(context))(), { clock, ms: exchangeTimeoutMs, atLimit })
 }
 
+/** What a call of the source is about. */
+type About = Whole<Pick<ExchangeContext, 'context' | 'exchange'> & Pick<InternalContext, 'hasCredentials'>>
+
 /** The state of a call of the source, for messages. */
-interface Known extends Pick<ExchangeContext, 'exchange'> {
+interface Known {
+  readonly exchange: Exchange | undefined
   /** What the source waits for before it sends the request. */
   awaited?: string | undefined
   address: unknown
@@ -217,7 +224,7 @@ export function newTokens(
   { current, settings: { events, rules } }: Pick<Account, 'current' | 'settings'>,
   ageMs = 0,
   subject?: string,
-): NewTokens {
+): Omit<Whole<AdoptedTokens>, 'version'> {
   const accessLifetimeMs = Math.min(grant.accessLifetimeMs, LONGEST_LIFETIME_MS)
   const before = current?.stored
   // Some services return the same token until it expires, each time with its remaining lifetime.
@@ -232,9 +239,12 @@ export function newTokens(
     accessToken,
     accessLifetimeMs,
     accessRemainingMs: accessLifetimeMs - ageMs,
-    ...defined({ subject, refreshToken, context }),
-    ...(refreshLifetimeMs !== undefined && { refreshRemainingMs: refreshLifetimeMs - ageMs }),
-    ...(dueAfterMs < Infinity && { dueRemainingMs: dueAfterMs - ageMs }),
+    subject,
+    refreshToken,
+    refreshRemainingMs: refreshLifetimeMs === undefined ? undefined : refreshLifetimeMs - ageMs,
+    dueRemainingMs: dueAfterMs < Infinity ? dueAfterMs - ageMs : undefined,
+    context,
+    ...{ login: undefined, loginId: undefined, credentials: undefined, fingerprint: undefined, known: undefined },
   }
 }
 
@@ -260,14 +270,19 @@ export function receivedTokens(
   sinceLeaseMs: number,
 ): NewTokens {
   if (refreshToken === undefined) return granted
-  const { subject, refreshRemainingMs: leftMs } = lease.tokens ?? {}
+  const { subject, refreshRemainingMs: leftMs } = lease.tokens ?? granted
   const access = flaw && lease.tokens && accessOf(lease.tokens, sinceLeaseMs)
-  const received = { ...granted, ...access, ...defined({ subject }) }
+  const received = { ...granted, ...access, subject: subject ?? granted.subject }
   if (keepsMs < Infinity || granted.refreshToken !== undefined) return received
   if (leftMs === undefined) return { ...received, refreshToken }
   const refreshRemainingMs = leftMs - sinceLeaseMs
   const dueRemainingMs = Math.min(granted.dueRemainingMs ?? Infinity, dueBefore(refreshRemainingMs, rules))
-  return { ...received, refreshToken, refreshRemainingMs, ...(dueRemainingMs < Infinity && { dueRemainingMs }) }
+  return {
+    ...received,
+    refreshToken,
+    refreshRemainingMs,
+    dueRemainingMs: dueRemainingMs < Infinity ? dueRemainingMs : undefined,
+  }
 }
 
 function accessOf({ accessToken, accessLifetimeMs, accessRemainingMs }: StoredTokens, byMs: number) {

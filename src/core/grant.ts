@@ -1,6 +1,7 @@
 import { TokenError } from './errors.ts'
 import { kindOf, namesOf } from './option-checks.ts'
 import { member, quietly } from './thrown.ts'
+import { bare, type Whole } from './whole.ts'
 import {
   type AdoptedGrant,
   type GrantDetails,
@@ -33,10 +34,11 @@ const ASSUMED_LIFETIME_MS = 300_000
  * @throws {TokenError} The `flaw`. `ERR_TOKEN_SOURCE` if a member is missing or has the wrong type: the source is broken. `ERR_TOKEN_RESPONSE` if
  * a value is unusable. The outcome is `unknown`: the service may have rotated the refresh token.
  */
-export function grantOfSource(given: DetailedGrant | undefined, presented: string | undefined): ReadGrant {
-  const { flaw, ...details } = (member(given, GRANT_DETAILS) ?? {}) as GrantDetails
+export function grantOfSource(given: DetailedGrant | undefined, presented: string | undefined): Whole<ReadGrant> {
+  const details = bare((member(given, GRANT_DETAILS) ?? {}) as GrantDetails)
+  const { flaw } = details
   const problems: string[] = []
-  const parts: Partial<TokenGrant> = {}
+  const parts: Partial<TokenGrant> = bare({})
   let isSpent = false
   try {
     const members = membersOf(given)
@@ -49,19 +51,20 @@ export function grantOfSource(given: DetailedGrant | undefined, presented: strin
       Object.assign(parts, isSpent ? orAbsent(read, members, problems) : read(members))
     if (flaw) throw flaw
     const access = accessIn({ ...members, ...assumed?.lifetime }, given)
-    const grant = Object.freeze({ ...access, ...dueIn(members), ...parts })
-    return { ...details, ...(assumed && { isLifetimeAssumed: true }), grant, problems }
+    const grant = Object.freeze(bare({ ...access, ...dueIn(members), ...parts }))
+    return { flaw, isLifetimeAssumed: assumed ? true : details.isLifetimeAssumed, grant, problems }
   } catch (thrown) {
     const error = errorOf(thrown)
     if (!isSpent) throw error
-    return { ...details, grant: Object.freeze({ ...NO_ACCESS_TOKEN, ...parts }), problems, flaw: error }
+    const grant = Object.freeze(bare({ ...NO_ACCESS_TOKEN, ...parts }))
+    return { flaw: error, isLifetimeAssumed: details.isLifetimeAssumed, grant, problems }
   }
 }
 
 /** The refresh token that took the place of the presented one. */
 function rotatedIn(members: Members, presented: string | undefined): Pick<TokenGrant, 'refreshToken'> {
   const next = quietly(() => refreshIn({ ...members, refreshLifetimeMs: undefined }))
-  return presented !== undefined && next?.refreshToken !== presented ? { ...next } : {}
+  return bare(presented !== undefined && next?.refreshToken !== presented ? { ...next } : {})
 }
 
 /** The assumed lifetime in the place of one that is not usable. */
@@ -102,13 +105,14 @@ export function readAdopted(given: AdoptedGrant | undefined): Readonly<TokenGran
   const { accessToken, accessLifetimeMs, refreshLifetimeMs } = members
   const isUnknown = typeof refreshLifetimeMs === 'number' && refreshLifetimeMs <= 0
   const refresh = refreshIn(isUnknown ? { ...members, refreshLifetimeMs: undefined } : members)
-  if (accessToken === undefined && !('refreshToken' in refresh)) throw nothingToAdopt(given as object)
+  const hasRefresh = members.refreshToken !== undefined
+  if (accessToken === undefined && !hasRefresh) throw nothingToAdopt(given as object)
   const isEnded = typeof accessLifetimeMs === 'number' && accessLifetimeMs <= 0
-  const isUseless = accessToken === undefined || (isEnded && 'refreshToken' in refresh)
+  const isUseless = accessToken === undefined || (isEnded && hasRefresh)
   if (!isUseless && accessLifetimeMs === undefined)
     throw new BrokenGrant('accessLifetimeMs is missing: pass ms from now')
   const access = isUseless ? NO_ACCESS_TOKEN : accessIn(members, given)
-  return Object.freeze({ ...access, ...refresh, ...subjectIn(members), ...contextIn(members) })
+  return Object.freeze(bare({ ...access, ...refresh, ...subjectIn(members), ...contextIn(members) }))
 }
 
 const NO_ACCESS_TOKEN = { accessToken: '', accessLifetimeMs: 0 }

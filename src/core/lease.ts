@@ -1,22 +1,29 @@
 import type { LoginReason, TokenErrorCode } from './errors.ts'
 import type { Ending, KnownLogin, StoredTokens } from './stored-tokens.ts'
+import type { Whole } from './whole.ts'
 
 /** The terms on which an owner acquires a lease. With `login`, the lease neither presents nor changes the tokens of another login. */
 export interface LeaseTerms extends Pick<KnownLogin, 'login'> {
   /** How long the service accepts a used refresh token. Infinity: until the token expires. Default 0. */
-  readonly graceMs?: number
+  readonly graceMs?: number | undefined
   /** Whether the lease may be granted in a cool-down that is not firm. */
-  readonly breaksCoolDown?: boolean
+  readonly breaksCoolDown?: boolean | undefined
   /** Only a user can obtain tokens. */
-  readonly needsLogin?: boolean
+  readonly needsLogin?: boolean | undefined
   /** How to present a refresh token that has been in doubt for longer than the grace (R8, `Rules`). Absent: it is not presented. */
-  readonly inDoubt?: ((doubtAt: number) => Pick<Lease, 'isLastResort' | 'isRestored'>) | undefined
+  readonly inDoubt?: ((doubtAt: number) => Whole<Pick<Lease, 'isLastResort' | 'isRestored'>>) | undefined
   /** The longest time until an owner of a login checks the record, ms. After a loss of the record, owners write back what they have seen. */
-  readonly maxStalenessMs?: number
+  readonly maxStalenessMs?: number | undefined
   /** The digest of the owner's credentials. Undefined: unknown. */
   readonly credentialsDigest?: string | undefined
-  readonly others?: Others
+  readonly others?: Others | undefined
   readonly view?: View | undefined
+}
+
+/** The terms of an owner that asks for nothing. Its own members: see `Whole`. */
+export const NO_TERMS: Whole<LeaseTerms> = {
+  ...{ login: undefined, graceMs: undefined, breaksCoolDown: undefined, needsLogin: undefined, inDoubt: undefined },
+  ...{ maxStalenessMs: undefined, credentialsDigest: undefined, others: undefined, view: undefined },
 }
 
 /**
@@ -27,18 +34,20 @@ export type View = <Step>(step: Step) => Step
 
 /** The terms on which an owner acquires the lease for a logout. */
 export interface EndTerms extends Ending {
-  readonly others?: Others
+  readonly others?: Others | undefined
 }
 
 /** What an owner of a shared record knows about the other owners. */
 export interface Others {
   /** Exchanges that were made without the record may still be in flight. */
-  readonly overlap?: boolean
+  readonly overlap?: boolean | undefined
   /** The name of an owner whose process died during its exchange. Its lease blocks no other owner, and leaves the refresh token in doubt, not dead. */
-  readonly dead?: string
+  readonly dead?: string | undefined
   /** This owner has seen its own clock jump. No lease expires through such a jump, so every open lease counts in full. */
-  readonly distrustsClock?: boolean
+  readonly distrustsClock?: boolean | undefined
 }
+
+export const NO_OTHERS: Whole<Others> = { overlap: undefined, dead: undefined, distrustsClock: undefined }
 
 export type Missing = Extract<LoginReason, 'none-yet' | 'logged-out' | 'lost'>
 
@@ -64,30 +73,30 @@ export interface Lease {
   /** The version of the record when it granted the lease, with or without tokens. */
   readonly version: number
   /** The number of the login at that time; 0: none. Absent in a private record. */
-  readonly login?: number
+  readonly login?: number | undefined
   /** The epoch of the register at that time. */
-  readonly epoch?: string
-  readonly tokens?: StoredTokens
+  readonly epoch?: string | undefined
+  readonly tokens?: StoredTokens | undefined
   /** The stored refresh token may be presented: it is neither retired nor in doubt for longer than the service's grace. */
   readonly presentable: boolean
   /** The stored refresh token may have been spent by an exchange whose response was lost. */
-  readonly isDoubted?: boolean
+  readonly isDoubted?: boolean | undefined
   /** Logins only: the refresh token is in doubt, and may be presented only if no access token is valid. */
-  readonly isLastResort?: boolean
+  readonly isLastResort?: boolean | undefined
   /** Logins only: the doubt comes from the store, which may have lost writes. */
-  readonly isRestored?: boolean
+  readonly isRestored?: boolean | undefined
   /** Logins only: consecutive rejections that left the fate of the refresh token unclear. `sinceMs`: the age of the first. */
-  readonly unclear?: { readonly says: string; readonly times: number; readonly sinceMs: number }
+  readonly unclear?: { readonly says: string; readonly times: number; readonly sinceMs: number } | undefined
   /** Why there are no tokens. */
-  readonly missing?: Missing
+  readonly missing?: Missing | undefined
   /** How often the refresh token was presented before and met a complete 5xx. */
   readonly presentations: number
   /** Consecutive failed renewals of all owners. */
   readonly failures: number
   /** Another exchange of the account may have been in flight when the stored tokens were issued. */
-  readonly overlapped?: boolean
+  readonly overlapped?: boolean | undefined
   /** The tokens belong to this owner alone, because the shared store is unavailable. */
-  readonly isPrivate?: boolean
+  readonly isPrivate?: boolean | undefined
 }
 
 /**
@@ -100,7 +109,7 @@ export type RefreshTokenFate = 'keep' | 'counted' | 'doubtful' | 'dead'
 
 export interface ReleaseResult {
   /** The stored tokens, if they are newer than those of the lease. */
-  readonly newer?: StoredTokens
+  readonly newer?: StoredTokens | undefined
   /** Another exchange of the account may have been in flight: the record has granted another lease since, or the stored tokens are `overlapped`. */
   readonly contested: boolean
 }
@@ -118,7 +127,7 @@ export interface Report {
   /** What follows, if it applies to the other owners too. Absent: any owner may acquire the lease next. */
   readonly shared?: Next | undefined
   /** Deletes the stored tokens: the access token must not be used any more either. */
-  readonly drops?: boolean
+  readonly drops?: boolean | undefined
   /** Logins only: identifies an unclear rejection. The record counts consecutive rejections with the same text. */
   readonly says?: string | undefined
 }
@@ -126,6 +135,9 @@ export interface Report {
 export type Decide = (result: ReleaseResult) => Report
 /** Must exceed the time that the owner's next `acquire` takes to reach the store. */
 export const RESERVE_MS = 1_000
+
+/** Reported if nothing was presented: the next owner may acquire the lease. */
+export const KEPT = { fate: 'keep', shared: undefined, drops: undefined, says: undefined } as const satisfies Report
 
 /** The cool-down after a failed renewal: no owner calls the service for `ms`. Infinity: until `clear` or `adopt`. */
 export interface CoolDown {
@@ -136,10 +148,10 @@ export interface CoolDown {
   /** Consecutive failed renewals. */
   readonly failures: number
   readonly code: TokenErrorCode
-  readonly status?: number
-  readonly serviceCode?: string
+  readonly status?: number | undefined
+  readonly serviceCode?: string | undefined
   /** Why a login is required. */
-  readonly loginReason?: LoginReason
+  readonly loginReason?: LoginReason | undefined
   /** The digest of the rejected credentials. Owners with different credentials may call the service. */
   readonly by?: string | undefined
 }

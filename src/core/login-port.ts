@@ -1,4 +1,5 @@
 import type { LoginReason, TokenError } from './errors.ts'
+import type { CoolDown } from './lease.ts'
 import type { Events } from './events.ts'
 import type { HeldToken } from './held-token.ts'
 import { LOGIN_CODE, type LoginLayer } from './login-layer.ts'
@@ -53,7 +54,7 @@ export interface LoginView {
    * @param failure The response of the service.
    * @returns An `ERR_LOGIN_REQUIRED`.
    */
-  errorOfLoss(reason?: LoginReason, failure?: Pick<TokenError, 'status' | 'serviceCode'>): TokenError
+  errorOfLoss(reason?: LoginReason, failure?: Pick<CoolDown, 'status' | 'serviceCode'>): TokenError
   /** @returns The error of a caller whose login has ended. */
   errorOfEnd(): TokenError
   /** The part of `status()` about the login. @param held The last tokens. */

@@ -1,7 +1,17 @@
 import type { Clock } from './clock.ts'
 import { doubted, type Fate, fateAfter, presentableIn } from './refresh-fate.ts'
 import { TokenClock } from './token-clock.ts'
-import type { Decide, Lease, LeaseResult, LeaseTerms, Missing, ReleaseResult, Report } from './lease.ts'
+import type { Whole } from './whole.ts'
+import {
+  type Decide,
+  type Lease,
+  type LeaseResult,
+  type LeaseTerms,
+  type Missing,
+  NO_TERMS,
+  type ReleaseResult,
+  type Report,
+} from './lease.ts'
 import { type AdoptedTokens, aged, type NewTokens, type StoredTokens } from './stored-tokens.ts'
 import type { TokenRecord } from './token-store.ts'
 
@@ -30,7 +40,7 @@ export class MemoryRecord implements TokenRecord {
   protected readonly tokenClock: TokenClock
   /** Public for a record with one owner, which has seen every version. */
   version = 0
-  protected login: { readonly login: number; readonly loginId?: string | undefined } = { login: 0 }
+  protected login: { readonly login: number; readonly loginId: string | undefined } = { login: 0, loginId: undefined }
   protected entry: Entry | undefined
   protected lease: HeldLease | undefined
   #fence = 0
@@ -41,7 +51,7 @@ export class MemoryRecord implements TokenRecord {
     this.tokenClock = new TokenClock(clock)
   }
 
-  acquire(...[, , , terms = {}]: Parameters<TokenRecord['acquire']>): Promise<LeaseResult> {
+  acquire(...[, , , terms = NO_TERMS]: Parameters<TokenRecord['acquire']>): Promise<LeaseResult> {
     return Promise.resolve(this.granted(terms))
   }
 
@@ -50,7 +60,7 @@ export class MemoryRecord implements TokenRecord {
   }
 
   /** Grants the lease. @param terms Undefined: the lease is for a logout, and presents nothing. */
-  protected granted(terms?: LeaseTerms): Lease {
+  protected granted(terms?: LeaseTerms): Whole<Lease> {
     const now = this.tokenClock.now()
     // The lease was never released, so its owner may have presented the refresh token.
     if (this.lease?.settled === false) {
@@ -70,7 +80,9 @@ export class MemoryRecord implements TokenRecord {
       failures: 0,
       overlapped: entry?.overlapped ?? false,
       ...presentableIn(entry, terms, now),
-      ...(entry ? { tokens: this.#tokensOf(entry) } : { missing: this.missing }),
+      tokens: entry && this.#tokensOf(entry),
+      missing: entry ? undefined : this.missing,
+      ...{ epoch: undefined, isPrivate: undefined, view: undefined },
     }
   }
 
@@ -88,7 +100,10 @@ export class MemoryRecord implements TokenRecord {
     const { refreshToken } = tokens
     this.version += 1
     this.login = { ...this.login, loginId }
-    this.entry = { refreshToken, tokens, at, overlapped: this.#overlaps, retired: false, presentations: 0 }
+    this.entry = {
+      ...{ refreshToken, tokens, at, overlapped: this.#overlaps, retired: false, presentations: 0 },
+      ...{ doubtAt: undefined, unclear: undefined },
+    }
     this.#overlaps = false
     this.lease = undefined
     return this.#tokensOf(this.entry)
@@ -98,7 +113,7 @@ export class MemoryRecord implements TokenRecord {
     const { entry, lease, stored } = this
     const isCurrent = lease?.fence === fence
     const newer = this.version > version ? stored : undefined
-    const result = { contested: !isCurrent || entry?.overlapped === true, ...(newer && { newer }) }
+    const result = { contested: !isCurrent || entry?.overlapped === true, newer }
     const report = typeof given === 'function' ? given(result) : given
     if (!isCurrent) return Promise.resolve(result)
     this.entry = report.drops ? undefined : entry && fateAfter(entry, lease, report, this.tokenClock.now())
@@ -116,7 +131,7 @@ export class MemoryRecord implements TokenRecord {
     const isSameUser = subject !== undefined && subject === this.entry?.tokens.subject
     const { login } = this.login
     this.#clear()
-    if (isSameUser) this.login = { login }
+    if (isSameUser) this.login = { login, loginId: undefined }
     return Promise.resolve(this.#store(tokens))
   }
 
@@ -128,7 +143,7 @@ export class MemoryRecord implements TokenRecord {
 
   #clear(): void {
     this.#overlaps ||= this.lease?.settled === false
-    this.login = { login: this.login.login + 1 }
+    this.login = { login: this.login.login + 1, loginId: undefined }
     this.entry = this.lease = undefined
   }
 
@@ -136,10 +151,9 @@ export class MemoryRecord implements TokenRecord {
     return this.login.login > 0 ? 'logged-out' : 'none-yet'
   }
 
-  #tokensOf({ tokens, at }: Entry): StoredTokens {
+  #tokensOf({ tokens, at }: Entry): AdoptedTokens {
     const { login, loginId } = this.login
-    const numbered = { ...tokens, version: this.version, ...(login > 0 && { login }) }
-    const stored = loginId === undefined ? numbered : { ...numbered, loginId }
+    const stored = { ...tokens, version: this.version, login: login > 0 ? login : undefined, loginId, known: undefined }
     return aged(stored, this.tokenClock.now() - at)
   }
 }

@@ -65,7 +65,7 @@ class PlainLogins implements Logins {
     account.discardRefreshToken()
     generations.end()
     this.#forget()
-    const cleared = acts.begin(account.seenVersion, () => settings.record.clear(account.seenVersion, {}))
+    const cleared = acts.begin(account.seenVersion, () => settings.record.clear(account.seenVersion))
     await resetSource(account, this.#host, cleared)
   }
 

@@ -1,9 +1,9 @@
-import { defined } from './defined.ts'
 import { detailsOf, outcomeOf, TokenError } from './errors.ts'
 import type { RetryPolicy } from './manager-options.ts'
 import type { Consequence, OwnCoolDown, Plan, Policy, Situation } from './situation.ts'
 import type { RejectedRefreshToken } from './suspicion.ts'
-import type { CoolDown, RefreshTokenFate, Report, Retry } from './lease.ts'
+import { KEPT, type RefreshTokenFate, type Report, type Retry } from './lease.ts'
+import { bare, type Whole } from './whole.ts'
 
 /**
  * The plan after a failed exchange: the table of outcomes, the retries and the cool-down (design: Renewal, Logins). It is computed inside the step
@@ -11,7 +11,7 @@ import type { CoolDown, RefreshTokenFate, Report, Retry } from './lease.ts'
  */
 export function planAfter(error: TokenError, situation: Situation, policy: Policy): Plan {
   const { exchange, meanwhile, halted } = situation
-  const consequence = policy.rules.consequenceOf(error, situation, policy)
+  const consequence = bare(policy.rules.consequenceOf(error, situation, policy))
   const { fate, foundInvalid = false } = consequence
   const suspicion = foundInvalid ? suspicionIn(situation, policy) : undefined
   const retryAfterMs = Math.min(retryAfterMsOf(error), policy.retry.maxRetryAfterMs)
@@ -73,7 +73,8 @@ function errorAfter(
 }
 
 /** The error for a suspicious refresh token with `onSuspicious: 'stop'`. */
-function stopAfter({ status, serviceCode }: TokenError): TokenError {
+function stopAfter(error: TokenError): TokenError {
+  const { status, serviceCode } = detailsOf(error)
   const message = 'A refresh token was rejected before it expired: the manager stops until reset() or adopt()'
   return new TokenError('ERR_SUSPICIOUS_REFRESH_TOKEN', message, { status, serviceCode })
 }
@@ -125,18 +126,17 @@ function isForAll({ adopts, hasRetryAfter, next }: Omit<Plan, 'shared'>, halted:
 /** The report to the record. */
 function reportOf(
   plan: Omit<Plan, 'shared'>,
-  { foundInvalid, says }: Consequence,
+  { fate, foundInvalid, says }: Consequence,
   { halted, isRejected, credentialsDigest }: Situation,
-): Omit<Report, 'fate'> {
+): Whole<Report> {
   const { next, error } = plan
-  if (!isForAll(plan, halted)) return { shared: undefined }
-  if (next.kind !== 'cool-down') return { shared: next }
+  if (!isForAll(plan, halted)) return { ...KEPT, fate }
+  if (next.kind !== 'cool-down') return { ...KEPT, fate, shared: next }
   const hasEnded = foundInvalid === true && isRejected === true && error.code === 'ERR_LOGIN_REQUIRED'
   const drops = hasEnded || error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
   // A rejection does not apply to the credentials of other owners.
   const by = error.code === 'ERR_CREDENTIALS_REJECTED' ? credentialsDigest : undefined
-  const shared = by === undefined ? next : { ...next, by }
-  return { shared, ...(drops && { drops }), ...defined({ says }) }
+  return { fate, shared: by === undefined ? next : { ...next, by }, drops, says }
 }
 
 /**
@@ -149,12 +149,16 @@ export function planAfterLateArrival(error: TokenError, situation: Situation, pa
     attempt < maxAttempts
       ? { kind: 'retry', ms: pauseMs }
       : coolDownOf(error, coolDownMs(error, situation, 0), failures)
-  return { ...NO_CONSEQUENCES, error, shared: undefined, next }
+  return { ...NO_CONSEQUENCES, error, next }
 }
 
 /** The defaults of a plan without consequences for the refresh token. */
 export const NO_CONSEQUENCES = {
   fate: 'keep',
+  shared: undefined,
+  drops: undefined,
+  says: undefined,
+  suspicion: undefined,
   adopts: false,
   obtains: false,
   isSpent: false,
@@ -252,11 +256,22 @@ const throttledMs = (failures: number, chance = 0) =>
   failures > 3 ? 150_000 * (1 + chance) : 60_000 * (1 + 4 * chance)
 
 /** The cool-down for all owners of the record. @param failures Consecutive failed renewals, including this one. */
-export function coolDownOf(error: TokenError, ms: number, failures: number): CoolDown {
-  const { code, status, serviceCode } = error
-  const { loginReason } = detailsOf(error)
+export function coolDownOf(error: TokenError, ms: number, failures: number): Whole<OwnCoolDown> {
+  const { code } = error
+  const { status, serviceCode, loginReason } = detailsOf(error)
   const isFirm = !error.retryable || code === 'ERR_THROTTLED' || retryAfterMsOf(error) > 0
-  return { kind: 'cool-down', ms, failures, isFirm, code, ...defined({ status, serviceCode, loginReason }) }
+  return {
+    kind: 'cool-down',
+    ms,
+    failures,
+    isFirm,
+    code,
+    status,
+    serviceCode,
+    loginReason,
+    by: undefined,
+    whileUsable: undefined,
+  }
 }
 
 /** Thrown inside a renewal by a failed token request: the error for callers, and what follows. */

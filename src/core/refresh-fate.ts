@@ -1,4 +1,5 @@
-import type { LeaseTerms, Lease, Report } from './lease.ts'
+import { type LeaseTerms, type Lease, NO_TERMS, type Report } from './lease.ts'
+import type { Whole } from './whole.ts'
 
 /** The state of a stored refresh token. */
 export interface Fate {
@@ -45,20 +46,23 @@ function unclearAfter(before: Unclear | undefined, says: string, now: number): U
   return before?.says === says ? { ...before, times: before.times + 1 } : { at: now, says, times: 1 }
 }
 
+/** How to present a refresh token that is not in doubt. */
+const NO_LIMIT: Whole<Pick<Lease, 'isLastResort' | 'isRestored'>> = { isLastResort: undefined, isRestored: undefined }
+
 /** Whether the refresh token may be presented now, and its doubts. */
 export function presentableIn(
   known: (Fate & { readonly refreshToken?: string | undefined }) | undefined,
-  { graceMs = 0, inDoubt }: LeaseTerms = {},
+  { graceMs = 0, inDoubt }: LeaseTerms = NO_TERMS,
   now: number,
-): Pick<Lease, 'presentable' | 'isDoubted' | 'isLastResort' | 'isRestored' | 'unclear'> {
-  if (!known) return { presentable: false, isDoubted: false }
+): Whole<Pick<Lease, 'presentable' | 'isDoubted' | 'isLastResort' | 'isRestored' | 'unclear'>> {
+  if (!known) return { presentable: false, isDoubted: false, unclear: undefined, ...NO_LIMIT }
   const { doubtAt, unclear } = known
   const isGraced = doubtAt === undefined || Math.abs(now - doubtAt) < graceMs
-  const allowance = isGraced ? {} : inDoubt?.(doubtAt)
+  const allowance = isGraced ? NO_LIMIT : inDoubt?.(doubtAt)
   return {
     presentable: known.refreshToken !== undefined && !known.retired && allowance !== undefined,
     isDoubted: doubtAt !== undefined && graceMs < Infinity,
-    ...allowance,
-    ...(unclear && { unclear: { ...unclear, sinceMs: Math.abs(now - unclear.at) } }),
+    ...(allowance ?? NO_LIMIT),
+    unclear: unclear && { ...unclear, sinceMs: Math.abs(now - unclear.at) },
   }
 }

@@ -7,7 +7,17 @@ import { isFit } from './freshness.ts'
 import { CallFailed, nextCallOf, planAfter, planAfterLateArrival, retryAfterMsOf } from './plan.ts'
 import type { Meanwhile, Plan, Situation } from './situation.ts'
 import { type Exchange, offers } from './token-source.ts'
-import type { LeaseResult, LeaseTerms, Decide, Lease, RefreshTokenFate, ReleaseResult, Report } from './lease.ts'
+import {
+  KEPT,
+  NO_TERMS,
+  type LeaseResult,
+  type LeaseTerms,
+  type Decide,
+  type Lease,
+  type RefreshTokenFate,
+  type ReleaseResult,
+  type Report,
+} from './lease.ts'
 import type { NewTokens, StoredTokens } from './stored-tokens.ts'
 import type { Turn } from './token-store.ts'
 import { type Halt, Halted, Pauses } from './pauses.ts'
@@ -141,6 +151,7 @@ export class Renewal implements Turn {
     const { login, seenVersion: seen, settings } = this.account
     const { record, owner, tokenClock, graceMs, needsLogin, rules } = settings
     const terms = {
+      ...NO_TERMS,
       graceMs,
       needsLogin,
       inDoubt: rules.inDoubt,
@@ -326,7 +337,7 @@ export class Renewal implements Turn {
 
   async #withdraw(lease: Lease, fate: RefreshTokenFate): Promise<never> {
     if (fate !== 'keep' && this.#settings.keepsMs < Infinity) this.account.spent = lease.tokens?.refreshToken
-    await this.#release(lease, { fate })
+    await this.#release(lease, { ...KEPT, fate })
     throw new Halted()
   }
 }

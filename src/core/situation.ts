@@ -5,6 +5,7 @@ import type { RejectedRefreshToken, Suspicion } from './suspicion.ts'
 import type { Exchange } from './token-source.ts'
 import type { CoolDown, Lease, RefreshTokenFate, ReleaseResult, Report, Retry } from './lease.ts'
 import type { NewTokens } from './stored-tokens.ts'
+import type { Whole } from './whole.ts'
 
 /** The settings that a plan depends on. */
 export interface Policy extends Pick<ManagerSettings, 'retry' | 'graceMs' | 'onSuspicious'> {
@@ -64,7 +65,7 @@ export interface RenewalState extends Pick<Situation, 'usableMs' | 'isRejected' 
 /** The rules that differ between sources with credentials and sources whose users log in: `credential-rules.ts`, `src/login/login-rules.ts`. */
 export interface Rules {
   /** How to present a refresh token that has been in doubt for longer than the grace. Absent: it is discarded. @param doubtAt 0: at an unknown time. */
-  readonly inDoubt?: (doubtAt: number) => Pick<Lease, 'isLastResort' | 'isRestored'>
+  readonly inDoubt?: (doubtAt: number) => Whole<Pick<Lease, 'isLastResort' | 'isRestored'>>
   /** Chooses the exchange. @returns The refresh token to present; undefined: obtain; or a plan instead of an exchange. */
   choose(lease: Lease, state: RenewalState): string | undefined | Plan
   /** The table of outcomes. The report of the source decides the fate of the refresh token, else the outcome. The HTTP status does not. */

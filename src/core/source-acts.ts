@@ -5,6 +5,7 @@ import { withinExchange } from './exchange.ts'
 import type { LoginHost, LogoutResult } from './login-port.ts'
 import { type ExchangeContext, offers, type TokenSource } from './token-source.ts'
 import type { NewTokens } from './stored-tokens.ts'
+import { bare } from './whole.ts'
 
 /** Resets the source. Waiting callers get a renewal even if `source.reset` throws. It begins after the record is cleared. */
 export async function resetSource(
@@ -39,11 +40,10 @@ export async function revokeAtSource(
 ): Promise<NotRevoked | undefined> {
   const { source } = settings
   if (!offers(source, 'revoke')) return { reason: 'no-endpoint' }
-  const about = defined({ context })
-  const set = defined({ accessToken: accessToken || undefined, refreshToken, context })
+  const set = bare(defined({ accessToken: accessToken || undefined, refreshToken, context }))
   const call = (known: ExchangeContext) => within(async () => source.revoke(set, known))
   try {
-    await withinExchange(settings, true, call, about)
+    await withinExchange(settings, true, call, { context, exchange: undefined, hasCredentials: undefined })
     return undefined
   } catch (thrown) {
     const error = settings.readThrown(thrown, 'obtain')

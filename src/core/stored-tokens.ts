@@ -1,4 +1,5 @@
 import type { Act } from './acts.ts'
+import type { Whole } from './whole.ts'
 
 /** A stored token set. The store's own clock measures remaining lifetimes, so the clocks of two machines are never compared. */
 export interface StoredTokens {
@@ -6,20 +7,20 @@ export interface StoredTokens {
   readonly accessToken: string
   readonly accessLifetimeMs: number
   readonly accessRemainingMs: number
-  readonly refreshToken?: string
-  readonly refreshRemainingMs?: number
+  readonly refreshToken?: string | undefined
+  readonly refreshRemainingMs?: number | undefined
   /** Time until renewal is due, if the service or the expiry of the refresh token requires it earlier than the access token. */
-  readonly dueRemainingMs?: number
+  readonly dueRemainingMs?: number | undefined
   /** The number of the login in the record. Absent in a private record. */
-  readonly login?: number
+  readonly login?: number | undefined
   /** The fingerprint of the user who logged in. */
-  readonly subject?: string
+  readonly subject?: string | undefined
   /** Random ID of an adopted login. Renewals keep it. */
-  readonly loginId?: string
+  readonly loginId?: string | undefined
   /** What the source needs to refresh and revoke these tokens. */
-  readonly context?: string
+  readonly context?: string | undefined
   /** The digest of the credentials that obtained the tokens. */
-  readonly credentials?: string
+  readonly credentials?: string | undefined
   /** The fingerprint of the refresh token, if the record computes it. */
   readonly fingerprint?: string | undefined
 }
@@ -39,8 +40,8 @@ export function aged<Tokens extends NewTokens>(tokens: Tokens, byMs: number): To
   return {
     ...tokens,
     accessRemainingMs: accessRemainingMs - byMs,
-    ...(refreshRemainingMs !== undefined && { refreshRemainingMs: refreshRemainingMs - byMs }),
-    ...(dueRemainingMs !== undefined && { dueRemainingMs: dueRemainingMs - byMs }),
+    refreshRemainingMs: refreshRemainingMs === undefined ? undefined : refreshRemainingMs - byMs,
+    dueRemainingMs: dueRemainingMs === undefined ? undefined : dueRemainingMs - byMs,
   }
 }
 
@@ -56,6 +57,9 @@ export interface Ending extends KnownLogin {
   /** Undefined: the act ends later logins, too. */
   readonly act?: Act | undefined
 }
+
+/** Ends any login. */
+export const NO_ENDING: Whole<Ending> = { login: undefined, loginId: undefined, act: undefined }
 
 /**
  * Whether the record has a different login than the owner. If the record was lost and a clock was set back, the number and version of a later login
@@ -73,5 +77,5 @@ export function isOfOther(stored: { login: number; loginId?: string | undefined 
  * record has no tokens.
  */
 export interface AdoptedTokens extends StoredTokens {
-  readonly known?: 'same' | 'replaced' | 'ended'
+  readonly known?: 'same' | 'replaced' | 'ended' | undefined
 }

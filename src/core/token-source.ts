@@ -1,3 +1,4 @@
+import { bare } from './whole.ts'
 import type { Clock } from './clock.ts'
 import type { TokenError } from './errors.ts'
 import type { AnomalyKind } from './events.ts'
@@ -102,7 +103,7 @@ export interface InternalContext {
    * Reports the credentials that the user's function returned: for this exchange or, after a rejected refresh, at that time. A rejection after the
    * credentials changed is no sign of theft. The manager hashes the text immediately and keeps 16 bits of the hash.
    */
-  readonly hasCredentials?: (text: string) => void
+  readonly hasCredentials?: ((text: string) => void) | undefined
   /** Reports the origin and path of the token request, for messages. */
   readonly sendsTo?: (address: string) => void
   /** The source of this package that requests the token of a resource (`forResource`), by the settings of the source that does not. */
@@ -116,7 +117,7 @@ export interface PackageContext extends ExchangeContext {
 
 /** @returns The internal part of a context, or an empty object. */
 export function internalOf(context: PackageContext): InternalContext {
-  return context[INTERNAL] ?? {}
+  return context[INTERNAL] ?? bare({})
 }
 
 export type Exchange = 'obtain' | 'refresh'

@@ -1,3 +1,5 @@
+import { bare } from '../core/whole.ts'
+
 /** Identifies a login and its user, as far as both are known. */
 export interface Identity {
   /** A random id, made by the manager that adopted the login. */
@@ -16,7 +18,8 @@ export type Sameness = 'same' | 'other' | 'unknown'
  * Compares two identities. The first fact that both have decides: equal ids, the number, the name, the fingerprint. Different ids decide nothing, because
  * each `adopt` of a login creates an id.
  */
-export function compare(one: Identity, other: Identity): Sameness {
+export function compare(first: Identity, second: Identity): Sameness {
+  const [one, other] = [bare(first), bare(second)]
   if (one.loginId !== undefined && one.loginId === other.loginId) return 'same'
   for (const fact of ['login', 'name', 'subject'] as const)
     if (one[fact] !== undefined && other[fact] !== undefined) return one[fact] === other[fact] ? 'same' : 'other'

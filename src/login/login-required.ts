@@ -1,13 +1,9 @@
-import { isTokenError, type LoginReason, TokenError } from '../core/errors.ts'
+import { detailsOf, isTokenError, type LoginReason, TokenError, type TokenErrorDetails } from '../core/errors.ts'
 
 /** @param failure The response of the service, if it ended the login. */
-export function loginRequired(
-  reason: LoginReason,
-  failure: { readonly status?: number; readonly serviceCode?: string } = {},
-  why = WHY[reason],
-): TokenError {
+export function loginRequired(reason: LoginReason, failure: TokenErrorDetails = {}, why = WHY[reason]): TokenError {
+  const { status, serviceCode } = detailsOf(failure)
   const message = `A login is required (${reason}: ${why}): call adopt() with its tokens`
-  const { status, serviceCode } = failure
   const cause = isTokenError(failure) ? failure : undefined
   return new TokenError('ERR_LOGIN_REQUIRED', message, { loginReason: reason, status, serviceCode, cause })
 }

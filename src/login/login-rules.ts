@@ -53,7 +53,7 @@ export const LOGIN_RULES: Rules = {
   },
 
   /** `doubtAt` is 0 if the store may have lost writes. */
-  inDoubt: (doubtAt) => ({ isLastResort: true, ...(doubtAt === 0 && { isRestored: true }) }),
+  inDoubt: (doubtAt) => ({ isLastResort: true, isRestored: doubtAt === 0 || undefined }),
 
   /** Presents the refresh token even after its computed expiry: the clock of this machine may be wrong. */
   choose(lease, state) {
@@ -66,7 +66,7 @@ export const LOGIN_RULES: Rules = {
       : (['ERR_TOKEN_SERVICE_UNAVAILABLE', IN_DOUBT] as const)
     const error = new TokenError(code, message, { outcome: 'not-sent' })
     const next = { ...coolDownOf(error, usableMs, failures - 1), whileUsable: true }
-    return { ...NO_CONSEQUENCES, error, shared: undefined, next }
+    return { ...NO_CONSEQUENCES, error, next }
   },
 
   consequenceOf(error, situation, policy) {
@@ -156,7 +156,7 @@ function planWithoutLogin(lease: Lease, { usableMs, failures, isRejected = false
   const drops = isRejected && error.code === 'ERR_LOGIN_REQUIRED'
   const ms = coolDownMs(error, { usableMs, failures, sinceLeaseMs: 0 }, 0)
   const next = coolDownOf(error, ms, failures)
-  return { ...NO_CONSEQUENCES, error, shared: next, ...(drops && { drops }), next }
+  return { ...NO_CONSEQUENCES, error, shared: next, drops, next }
 }
 
 const ASK_FOR_IT = 'request the scope offline_access, with prompt=consent if the server requires it'

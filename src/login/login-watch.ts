@@ -1,6 +1,7 @@
 import { detailsOf, endOfLogin, type LoginReason, TokenError } from '../core/errors.ts'
 import type { Events, LoginEvents } from '../core/events.ts'
 import type { HeldToken } from '../core/held-token.ts'
+import type { CoolDown } from '../core/lease.ts'
 import { LoginGenerations } from '../core/login-generations.ts'
 import type { LoginView } from '../core/login-port.ts'
 import type { LoginStatus } from '../core/status.ts'
@@ -91,7 +92,7 @@ export class LoginWatch implements LoginView {
     return this.isPresent ? 'refused' : (this.#reason ?? 'none-yet')
   }
 
-  errorOfLoss(reason = this.#reasonOfRefusal, failure?: Pick<TokenError, 'status' | 'serviceCode'>): TokenError {
+  errorOfLoss(reason = this.#reasonOfRefusal, failure?: Pick<CoolDown, 'status' | 'serviceCode'>): TokenError {
     return loginRequired(reason, failure)
   }
 

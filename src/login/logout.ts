@@ -16,9 +16,9 @@ export interface EndedLogin {
   /** The last tokens of the ended login. */
   readonly tokens: NewTokens | undefined
   /** The tokens of another login, which stays. */
-  readonly other?: StoredTokens | undefined
+  readonly other: StoredTokens | undefined
   /** Why the record could not be cleared. */
-  readonly thrown?: unknown
+  readonly thrown: unknown
 }
 
 /**
@@ -31,11 +31,11 @@ export async function endInRecord(account: Account, ended: EndedHere, act: Act):
   try {
     const lease = await acquireForLogout(account, ended, act)
     const other = await clearRecord(account, ended, act)
-    return { tokens: (lease.kind === 'granted' ? lease.tokens : undefined) ?? held, other }
+    return { tokens: (lease.kind === 'granted' ? lease.tokens : undefined) ?? held, other, thrown: undefined }
   } catch (thrown) {
     // If the store has lost only the first step, a later lease must not find these tokens.
     await clearRecord(account, ended, act).catch(() => undefined)
-    return { tokens: held, thrown }
+    return { tokens: held, other: undefined, thrown }
   }
 }
 
@@ -49,7 +49,7 @@ export async function clearRecord(
   // Another manager adopted the same tokens. They are revoked, so its login ends as well.
   if (!other || !held || !areSame(held, other)) return other
   const seen = { ...act, seenVersion: other.version }
-  return record.clear(other.version, { login: other.login, act: seen })
+  return record.clear(other.version, { login: other.login, loginId: undefined, act: seen })
 }
 
 /** Waits while another owner has an exchange in flight, at most until its lease expires. */
@@ -57,7 +57,12 @@ async function acquireForLogout(account: Account, { login, loginId }: EndedHere,
   const { record, owner, exchangeTimeoutMs, clock } = account.settings
   const pauses = new Pauses({ clock, holdsProcess: true })
   for (;;) {
-    const lease = await record.acquireForLogout(owner, account.seenVersion, exchangeTimeoutMs, { login, loginId, act })
+    const lease = await record.acquireForLogout(owner, account.seenVersion, exchangeTimeoutMs, {
+      login,
+      loginId,
+      act,
+      others: undefined,
+    })
     if (lease.kind !== 'busy') return lease
     await pauseForOther(pauses, record, Math.min(lease.remainingMs, POLL_MS))
   }

@@ -3,7 +3,7 @@ import { withinLimit } from '../core/deadline.ts'
 import { randomHex } from '../core/digest.ts'
 import { internalsOf, type ManagerInternals } from '../core/manager-internals.ts'
 import type { LoginManager } from '../core/token-manager.ts'
-import type { Lease } from '../core/lease.ts'
+import { KEPT, type Lease, NO_TERMS } from '../core/lease.ts'
 import type { OpenableStore, StoreReports, TokenRecord, TokenStore } from '../core/token-store.ts'
 
 /** The interval of checks for a login elsewhere and for other pages, ms. */
@@ -13,6 +13,8 @@ const ATTEMPT_MS = 5_000
 /** How long the first page blocks others, ms. Each abandoned page doubles it. */
 const FIRST_PAGE_MS = 120_000
 const LONGEST_PAGE_MS = 600_000
+
+const NO_RESPONSE = { status: undefined, serviceCode: undefined, loginReason: undefined, by: undefined } as const
 
 /** The record of the login reports the same events. */
 const NO_REPORTS: StoreReports = { anomaly: () => undefined, storeUnavailable: () => undefined }
@@ -69,7 +71,7 @@ export class OnePage {
     const before = this.#own
     this.#own = 'attempt'
     this.#until = this.#now + ATTEMPT_MS
-    const terms = { breaksCoolDown: breaksPage }
+    const terms = { ...NO_TERMS, breaksCoolDown: breaksPage }
     const lease = await this.#record?.acquire(this.#owner, 0, ATTEMPT_MS, terms).catch(() => undefined)
     this.#lease = lease?.kind === 'granted' ? lease : undefined
     if (this.#lease) this.#pages = this.#lease.failures
@@ -89,7 +91,7 @@ export class OnePage {
     // Another process may complete a login, and log out again.
     this.#until = this.#now + (this.#lease ? CHECK_MS : ms)
     const coolDown = { ms, isFirm: false, failures: this.#pages, code: 'ERR_LOGIN_REQUIRED' } as const
-    const report = { fate: 'keep', shared: { kind: 'cool-down', ...coolDown } } as const
+    const report = { ...KEPT, shared: { kind: 'cool-down', ...NO_RESPONSE, ...coolDown } } as const
     if (this.#lease) await this.#record?.release(this.#lease, report).catch(() => undefined)
   }
 
@@ -99,7 +101,7 @@ export class OnePage {
     if (this.#own !== 'attempt') return
     const lease = this.#lease
     this.#forget(this.#pages)
-    if (lease) void this.#record?.release(lease, { fate: 'keep' }).catch(() => undefined)
+    if (lease) void this.#record?.release(lease, KEPT).catch(() => undefined)
   }
 
   /** A user has logged in, and the store has the login. */

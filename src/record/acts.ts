@@ -1,8 +1,9 @@
 import { type DatedAct, isLater, type StoredAct } from '../core/acts.ts'
 import { type AdoptedTokens, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
+import { bare } from '../core/whole.ts'
 import { joined, outdated, pastAfter } from './known-logins.ts'
-import type { Change, Reading, RecordState } from './record-shape.ts'
-import { bare, EMPTY, settled } from './record-state.ts'
+import { type Change, type Reading, type RecordState, unchanged } from './record-shape.ts'
+import { EMPTY, settled } from './record-state.ts'
 import { keeps, type Seen, tokensIn } from './record-views.ts'
 
 /** The number of ended logins whose ids the record keeps. */
@@ -23,7 +24,7 @@ export function clear(
 ): Change<StoredTokens | undefined> {
   const state = stored ?? EMPTY
   const { tokens } = state
-  if (tokens && keeps(state, seen, act)) return { result: tokensIn(state, tokens, reading.now) }
+  if (tokens && keeps(state, seen, act)) return unchanged(tokensIn(state, tokens, reading.now))
   return { state: cleared(stored, seen.seenVersion, bare({ ...reading, now: at })), result: undefined }
 }
 
@@ -68,16 +69,18 @@ export function adopt(
   act: DatedAct,
   epoch = reading.epoch,
 ): Change<AdoptedTokens> {
-  const known = joined(stored, bare(tokens), reading)
+  const brought = bare(tokens)
+  const known = joined(stored, brought, reading)
   if (known) return known
-  if (stored && isLater(stored.act, act)) return outdated(stored, tokens, reading)
+  if (stored && isLater(stored.act, act)) return outdated(stored, brought, reading)
   const empty = cleared(stored, seenVersion, bare({ ...reading, now: act.at + act.ms }))
   // After lost writes, versions start over. An owner that has seen a higher version would drop these tokens as an older copy, and a login cannot be repeated.
   const version = Math.max(empty.version, Math.floor(reading.now / 1_000))
   const fence = empty.fence + 1
-  const isSame = stored?.tokens !== undefined && tokens.subject !== undefined && tokens.subject === stored.subject
+  const { subject, loginId, fingerprint } = brought
+  const isSame = stored?.tokens !== undefined && subject !== undefined && subject === stored.subject
   const login = isSame ? stored.login : empty.login
-  const ended = empty.ended?.filter((id) => id !== tokens.loginId)
+  const ended = empty.ended?.filter((id) => id !== loginId)
   const state = {
     ...empty,
     version,
@@ -85,9 +88,9 @@ export function adopt(
     login,
     act: storedAs(act, version + 1),
     ended,
-    began: bare(tokens).fingerprint,
+    began: fingerprint,
   }
-  return settled(state, bare({ version, fence, ...(epoch !== undefined && { epoch }) }), bare(tokens), reading.now)
+  return settled(state, { version, fence, epoch, login: undefined, tokens: undefined }, brought, reading.now)
 }
 
 /** @param version The version of the record with this act. */

@@ -1,5 +1,5 @@
 import type { AdoptedTokens, NewTokens } from '../core/stored-tokens.ts'
-import type { Change, StoredTokenSet, Reading, RecordState } from './record-shape.ts'
+import { type Change, type StoredTokenSet, type Reading, type RecordState, unchanged } from './record-shape.ts'
 import { leftOf, tokensIn } from './record-views.ts'
 
 /** The number of fingerprints kept of a login's spent refresh tokens. Of earlier logins, twice as many are kept. */
@@ -44,8 +44,8 @@ export function joined(
 /** The login of these tokens has ended, or a later one has replaced it. */
 export function outdated(stored: RecordState, tokens: NewTokens, { now }: Reading): Change<AdoptedTokens> {
   const { tokens: kept, version } = stored
-  if (!kept) return { result: { ...tokens, version, known: 'ended' } }
-  return { result: { ...tokensIn(stored, kept, now), known: 'replaced' } }
+  if (!kept) return unchanged({ ...tokens, version, known: 'ended' })
+  return unchanged({ ...tokensIn(stored, kept, now), known: 'replaced' })
 }
 
 /** A refresh token that is not rotated yields several access tokens. */

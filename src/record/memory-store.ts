@@ -11,11 +11,19 @@ import {
   type LeaseResult,
   type LeaseTerms,
   type Next,
+  NO_TERMS,
   type ReleaseResult,
   type Report,
   RESERVE_MS,
 } from '../core/lease.ts'
-import { type AdoptedTokens, type Ending, isOfOther, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
+import {
+  type AdoptedTokens,
+  type Ending,
+  isOfOther,
+  type NewTokens,
+  NO_ENDING,
+  type StoredTokens,
+} from '../core/stored-tokens.ts'
 import type { OpenableStore, TokenRecord, TokenStore } from '../core/token-store.ts'
 
 /**
@@ -72,7 +80,12 @@ class SharedMemory extends MemoryRecord {
     this.#clock = clock
   }
 
-  override acquire(owner: string, seenVersion: number, ttlMs: number, terms: LeaseTerms = {}): Promise<LeaseResult> {
+  override acquire(
+    owner: string,
+    seenVersion: number,
+    ttlMs: number,
+    terms: LeaseTerms = NO_TERMS,
+  ): Promise<LeaseResult> {
     const seen = isOfOther(this.login, terms) ? -1 : seenVersion
     const { stored: tokens } = this
     const coolDown = this.#cooling
@@ -91,7 +104,7 @@ class SharedMemory extends MemoryRecord {
     return { ...this.granted(terms), failures: this.#cooling?.failures ?? 0 }
   }
 
-  override acquireForLogout(owner = '', _seen?: number, ttlMs = 0, ends: Ending = {}): Promise<LeaseResult> {
+  override acquireForLogout(owner = '', _seen?: number, ttlMs = 0, ends: Ending = NO_ENDING): Promise<LeaseResult> {
     const { stored } = this
     if (stored && this.#keeps(ends)) return Promise.resolve({ kind: 'newer', tokens: stored })
     // A logout does not wait while another owner pauses between two exchanges.
@@ -103,7 +116,7 @@ class SharedMemory extends MemoryRecord {
     const held = this.#held
     if (!this.lease || !held || held.owner === owner) return undefined
     const remainingMs = held.until - this.#clock.monotonicNow()
-    return remainingMs > 0 ? { kind: 'busy', remainingMs } : undefined
+    return remainingMs > 0 ? { kind: 'busy', remainingMs, by: undefined } : undefined
   }
 
   override release(lease: Lease, given: Report | Decide): Promise<ReleaseResult> {
@@ -136,7 +149,7 @@ class SharedMemory extends MemoryRecord {
   check(seenVersion: number, login?: number): Promise<CheckResult | undefined> {
     const { stored: tokens, missing } = this
     const coolDown = this.#cooling
-    if (tokens && (this.version > seenVersion || isOfOther(this.login, { login })))
+    if (tokens && (this.version > seenVersion || isOfOther(this.login, { login, loginId: undefined })))
       return Promise.resolve({ kind: 'newer', tokens })
     if (coolDown?.code === 'ERR_LOGIN_REQUIRED') return Promise.resolve({ kind: 'cooling', coolDown })
     return Promise.resolve(tokens ? undefined : { kind: 'missing', missing })
@@ -151,7 +164,7 @@ class SharedMemory extends MemoryRecord {
   override adopt(seenVersion: number, tokens: NewTokens, act: Act): Promise<AdoptedTokens> {
     const { refreshToken = '', subject } = tokens
     const isCurrent = this.#known.includes(refreshToken)
-    const { subject: before = subject } = this.stored ?? {}
+    const before = this.stored?.subject ?? subject
     const isOtherUser = subject !== undefined && subject !== before
     if (isCurrent ? !isOtherUser : this.#past.includes(refreshToken))
       return Promise.resolve(this.#recognized(tokens, isCurrent))
@@ -163,7 +176,7 @@ class SharedMemory extends MemoryRecord {
     return stored
   }
 
-  override clear(_seenVersion?: number, ends: Ending = {}): Promise<StoredTokens | undefined> {
+  override clear(_seenVersion?: number, ends: Ending = NO_ENDING): Promise<StoredTokens | undefined> {
     const { stored } = this
     if (stored && this.#keeps(ends)) return Promise.resolve(stored)
     this.#end()

@@ -1,6 +1,6 @@
 import { credentialsDigestOf } from '../core/exchange.ts'
 import { errorIfPrivate, failureOfOther } from './failure-of-other.ts'
-import type { LeaseResult } from '../core/lease.ts'
+import { KEPT, type LeaseResult } from '../core/lease.ts'
 import type { Pauses } from '../core/pauses.ts'
 import { CallFailed } from '../core/plan.ts'
 import type { OtherOwners, TokenRecord, Turn } from '../core/token-store.ts'
@@ -62,7 +62,7 @@ async function acquired(turn: Turn, waited: { polls: number }): Promise<Exclude<
       const isInTime = tokenClock.now() - askedAt < ttlMs
       if (lease.kind !== 'granted' || lease.isPrivate || isInTime || pauses.halted()) return lease
       // This lease presented nothing. If it expired unreleased, the refresh token would be in doubt.
-      await record.release(lease, { fate: 'keep' }).catch(() => undefined)
+      await record.release(lease, KEPT).catch(() => undefined)
       // Otherwise a store that is always this slow would never grant a lease in time.
       ttlMs *= 2
     }

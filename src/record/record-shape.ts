@@ -88,8 +88,10 @@ export interface Reading {
   readonly epochAt?: number | undefined
 }
 
-/** The result of a command. Without `state` the record stays as it is. */
+/** The result of a command. If `state` is undefined, the record stays as it is. */
 export interface Change<Result> {
-  readonly state?: RecordState | undefined
+  readonly state: RecordState | undefined
   readonly result: Result
 }
+
+export const unchanged = <Result>(result: Result): Change<Result> => ({ state: undefined, result })

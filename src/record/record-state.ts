@@ -9,12 +9,23 @@ import {
   type Lease,
   type CheckResult,
   type Next,
+  NO_OTHERS,
+  NO_TERMS,
   type ReleaseResult,
   type Report,
   RESERVE_MS,
 } from '../core/lease.ts'
 import { isOfOther, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
-import type { Change, StoredLease, StoredTokenSet, Reading, RecordState, StoredCoolDown } from './record-shape.ts'
+import { bare, type Whole } from '../core/whole.ts'
+import {
+  type Change,
+  type StoredLease,
+  type StoredTokenSet,
+  type Reading,
+  type RecordState,
+  type StoredCoolDown,
+  unchanged,
+} from './record-shape.ts'
 import { ownersAfter } from './fleet.ts'
 import { spentAfter } from './known-logins.ts'
 import { inEpoch, lossWaitMs } from './lost-writes.ts'
@@ -42,12 +53,12 @@ export function acquire(stored: RecordState | undefined, request: LeaseRequest, 
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
   const { tokens, coolDown } = state
-  if (tokens && isNewer(state, request)) return { result: { kind: 'newer', tokens: tokensIn(state, tokens, now) } }
+  if (tokens && isNewer(state, request)) return unchanged({ kind: 'newer', tokens: tokensIn(state, tokens, now) })
   const isBroken = (coolDown?.isFirm === false && request.breaksCoolDown === true) || isOfOthers(coolDown, request)
   const leftMs = coolDown && !isBroken ? leftOf(coolDown, now) : 0
-  if (coolDown && leftMs > 0) return { result: { kind: 'cooling', coolDown: coolDownIn(coolDown, leftMs) } }
+  if (coolDown && leftMs > 0) return unchanged({ kind: 'cooling', coolDown: coolDownIn(coolDown, leftMs) })
   const busy = busyIn(state, request, now) ?? lossIn(state, request, now)
-  return busy ? { result: busy } : granted(state, request, now, request)
+  return busy ? unchanged(busy) : granted(state, request, now, request)
 }
 
 /** Whether the rejected credentials are other ones than the caller's. */
@@ -57,7 +68,10 @@ function isOfOthers(coolDown: StoredCoolDown | undefined, { credentialsDigest }:
 
 /** The owner that has the lost tokens writes them back earlier, so the others ask again after this time, ms. */
 const POLL_MS = 2_000
-const LOST_WRITES = { kind: 'cool-down', isFirm: true, failures: 0, code: 'ERR_STORE_UNAVAILABLE' } as const
+const LOST_WRITES = {
+  ...({ kind: 'cool-down', isFirm: true, failures: 0, code: 'ERR_STORE_UNAVAILABLE', status: undefined } as const),
+  ...{ serviceCode: undefined, loginReason: undefined, by: undefined },
+}
 
 /** Whether another owner may still have the successor of the refresh token. */
 function lossIn(state: RecordState, request: LeaseTerms, now: number) {
@@ -80,14 +94,14 @@ export function acquireForLogout(
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
   const { tokens } = state
-  if (tokens && keeps(state, request, act)) return { result: { kind: 'newer', tokens: tokensIn(state, tokens, now) } }
+  if (tokens && keeps(state, request, act)) return unchanged({ kind: 'newer', tokens: tokensIn(state, tokens, now) })
   // A logout does not wait for a pause between two exchanges.
   const busy = state.lease?.settled ? undefined : busyIn(state, request, now)
-  return busy ? { result: busy } : granted(state, request, now)
+  return busy ? unchanged(busy) : granted(state, request, now)
 }
 
 /** Whether another owner holds the lease. */
-function busyIn({ lease }: RecordState, { owner, others = {} }: Applicant & EndTerms, now: number) {
+function busyIn({ lease }: RecordState, { owner, others = NO_OTHERS }: Applicant & EndTerms, now: number) {
   // An owner that requests a lease again has no exchange in flight. Neither has a dead owner.
   if (!lease || lease.owner === owner || (!lease.settled && lease.owner === others.dead)) return undefined
   // If a clock was set, a lease may only seem to have expired. It counts in full until its owner reports.
@@ -123,19 +137,22 @@ function granted(
 }
 
 /** The lease as its owner receives it. @param isLost Whether the owner has seen a later version. */
-function grantIn(state: RecordState, isLost: boolean, now: number, terms?: LeaseTerms): Lease {
+function grantIn(state: RecordState, isLost: boolean, now: number, terms?: LeaseTerms): Whole<Lease> {
   const { epoch, fence, login, tokens, coolDown, version } = state
+  const missing = isLost ? 'lost' : whyMissing(state, 0)
   return {
     kind: 'granted',
     fence,
     version,
     login,
-    ...(epoch !== undefined && { epoch }),
+    epoch,
     presentations: tokens?.presentations ?? 0,
-    failures: isOfOthers(coolDown, terms ?? {}) ? 0 : (coolDown?.failures ?? 0),
+    failures: isOfOthers(coolDown, terms ?? NO_TERMS) ? 0 : (coolDown?.failures ?? 0),
     overlapped: tokens?.overlapped ?? false,
+    ...{ isPrivate: undefined, view: undefined },
     ...presentableIn(tokens, terms, now),
-    ...(tokens ? { tokens: tokensIn(state, tokens, now) } : { missing: isLost ? 'lost' : whyMissing(state, 0) }),
+    tokens: tokens && tokensIn(state, tokens, now),
+    missing: tokens ? undefined : missing,
   }
 }
 
@@ -154,7 +171,7 @@ export function accept(
   const state = inEpoch(stored ?? EMPTY, reading)
   if (fence <= (state.tokens?.fence ?? 0) || fence <= state.clearedFence || isOfOther(state, lease)) {
     const result = state.tokens && tokensIn(state, state.tokens, now)
-    if (fence === state.tokens?.fence) return { result }
+    if (fence === state.tokens?.fence) return unchanged(result)
     // This exchange overlapped that of the stored tokens, or the one in flight. At some services each of the two ends the session of the other.
     const next = overlapping(state, state.overlaps || state.lease?.settled === false)
     // If the record was lost and its clock set back, the lease of this exchange may still be stored, with a fence below that of the tokens.
@@ -195,11 +212,6 @@ function tokenSetOf(
   }
 }
 
-/** @returns The same members, without a prototype, so that a rule sees only what was passed. */
-export function bare<Given extends object>(given: Given): Given {
-  return Object.setPrototypeOf({ ...given }, null) as Given
-}
-
 /** The record after a lease has stored its token set. */
 export function settled(state: RecordState, lease: Fenced, tokens: NewTokens, now: number): Change<StoredTokens> {
   const { fence, version, login = 0 } = lease
@@ -235,12 +247,9 @@ export function release(
   const state = inEpoch(stored ?? EMPTY, reading)
   const { tokens, lease } = state
   const newer = tokens && state.version > version ? tokensIn(state, tokens, now) : undefined
-  const result: ReleaseResult = {
-    contested: state.fence !== fence || tokens?.overlapped === true,
-    ...(newer && { newer }),
-  }
+  const result: Whole<ReleaseResult> = { contested: state.fence !== fence || tokens?.overlapped === true, newer }
   const report = typeof given === 'function' ? given(result) : given
-  if (lease?.fence !== fence) return { result }
+  if (lease?.fence !== fence) return unchanged(result)
   const kept = report.drops ? undefined : tokens
   const after = kept && !newer ? fateAfter(kept, lease, report, now) : kept
   return { state: released({ ...state, tokens: after }, lease, report.shared, now), result }
@@ -258,10 +267,10 @@ export function check(stored: RecordState | undefined, seen: Seen, reading: Read
   const { now } = reading
   const state = inEpoch(stored ?? EMPTY, reading)
   const { tokens, coolDown } = state
-  if (tokens && isNewer(state, seen)) return { result: { kind: 'newer', tokens: tokensIn(state, tokens, now) } }
+  if (tokens && isNewer(state, seen)) return unchanged({ kind: 'newer', tokens: tokensIn(state, tokens, now) })
   if (coolDown?.code === 'ERR_LOGIN_REQUIRED')
-    return { result: { kind: 'cooling', coolDown: coolDownIn(coolDown, leftOf(coolDown, now)) } }
-  return { result: tokens ? undefined : { kind: 'missing', missing: whyMissing(state, seen.seenVersion) } }
+    return unchanged({ kind: 'cooling', coolDown: coolDownIn(coolDown, leftOf(coolDown, now)) })
+  return unchanged(tokens ? undefined : { kind: 'missing', missing: whyMissing(state, seen.seenVersion) })
 }
 
 /** Notes an exchange without the record. At some services it ends the session of the stored tokens and of the next ones. */

@@ -1,6 +1,7 @@
 import type { CoolDown, Missing } from '../core/lease.ts'
 import { CLOCK_SLACK_MS, type DatedAct, isLater } from '../core/acts.ts'
-import { isOfOther, type KnownLogin, type StoredTokens } from '../core/stored-tokens.ts'
+import { type AdoptedTokens, isOfOther, type KnownLogin } from '../core/stored-tokens.ts'
+import type { Whole } from '../core/whole.ts'
 import type { StoredTokenSet, RecordState, StoredCoolDown } from './record-shape.ts'
 
 /** The record keeps a refresh token of unknown expiry for a year: a login may be idle for months. */
@@ -41,22 +42,24 @@ export function tokensIn(
   { version, login, subject, loginId }: RecordState,
   tokens: StoredTokenSet,
   now: number,
-): StoredTokens {
+): Whole<AdoptedTokens> {
   const { at, accessToken, accessLifetimeMs, accessMs, refreshToken, refreshMs, dueMs, context, credentials } = tokens
   return {
     version,
-    ...(login > 0 && { login }),
-    ...(subject !== undefined && { subject }),
-    ...(loginId !== undefined && { loginId }),
+    login: login > 0 ? login : undefined,
+    subject,
+    loginId,
     accessToken,
     accessLifetimeMs,
     accessRemainingMs: leftOf({ at, ms: accessMs }, now),
-    ...(refreshToken !== undefined && { refreshToken }),
-    ...(context !== undefined && { context }),
-    ...(credentials !== undefined && { credentials }),
+    refreshToken,
+    context,
+    credentials,
+    fingerprint: undefined,
+    known: undefined,
     // Kept after a clock step: the service knows whether the refresh token is still valid.
-    ...(refreshMs !== undefined && { refreshRemainingMs: Math.min(refreshMs, at + refreshMs - now) }),
-    ...(dueMs !== undefined && { dueRemainingMs: Math.min(dueMs, at + dueMs - now) }),
+    refreshRemainingMs: refreshMs === undefined ? undefined : Math.min(refreshMs, at + refreshMs - now),
+    dueRemainingMs: dueMs === undefined ? undefined : Math.min(dueMs, at + dueMs - now),
   }
 }
 

@@ -1,7 +1,13 @@
 import { type DatedAct, isLater } from '../core/acts.ts'
-import type { AdoptedTokens, KnownLogin, NewTokens, StoredTokens } from '../core/stored-tokens.ts'
+import {
+  type AdoptedTokens,
+  type KnownLogin,
+  type NewTokens,
+  NO_ENDING,
+  type StoredTokens,
+} from '../core/stored-tokens.ts'
 import { adopt, clear, storedAs } from './acts.ts'
-import type { Change, Reading, RecordState } from './record-shape.ts'
+import { type Change, type Reading, type RecordState, unchanged } from './record-shape.ts'
 import { EMPTY } from './record-state.ts'
 import { tokensIn } from './record-views.ts'
 
@@ -24,10 +30,10 @@ export function adoptAgain(
   const { clearedFence, loginId = '', tokens, ended = [] } = stored ?? EMPTY
   const again = () => adopt(stored, seenVersion, brought, reading, act, epoch)
   if (!stored || !tokens || loginId !== brought.loginId)
-    return ended.includes(brought.loginId ?? '') || isLater(stored?.act, act) ? { result: undefined } : again()
-  if (tokens.accessToken === brought.accessToken) return { result: tokensIn(stored, tokens, reading.now) }
+    return ended.includes(brought.loginId ?? '') || isLater(stored?.act, act) ? unchanged(undefined) : again()
+  if (tokens.accessToken === brought.accessToken) return unchanged(tokensIn(stored, tokens, reading.now))
   // If the token set is still that of the login, only this owner has renewed it.
-  return tokens.fence === clearedFence + 1 ? again() : { result: undefined }
+  return tokens.fence === clearedFence + 1 ? again() : unchanged(undefined)
 }
 
 /**
@@ -52,8 +58,8 @@ export function clearAgain(
   isLogin: boolean,
 ): Change<StoredTokens | undefined> {
   const isStored = stored?.act?.owner === act.owner && stored.act.n === act.n
-  if (stored && isClear(stored) && (!isLogin || isStored)) return { result: undefined }
-  const ended = isLogin ? { seenVersion: seen.seenVersion } : seen
+  if (stored && isClear(stored) && (!isLogin || isStored)) return unchanged(undefined)
+  const ended = isLogin ? { ...NO_ENDING, seenVersion: seen.seenVersion } : seen
   const { result, state } = clear(stored, ended, reading, act, act.at + act.ms)
   return { result, state: state && isLogin ? { ...state, act: storedAs(act, state.version) } : state }
 }

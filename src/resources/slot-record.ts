@@ -47,7 +47,8 @@ export function slotRecord(family: Family, key: string): TokenRecord {
     }
     const askedAt = now()
     const result = await record.acquire(family.account.settings.owner, seenVersion, ttlMs, { ...terms, view })
-    if (seen.projects && !('isPrivate' in result)) return result.kind === 'granted' ? { ...result, view } : result
+    if (seen.projects && !(result.kind === 'granted' && result.isPrivate))
+      return result.kind === 'granted' ? { ...result, view } : result
     if (result.kind === 'newer') return { ...result, tokens: projected(result.tokens) }
     if (result.kind !== 'granted') return result
     const lease: Lease = { ...result, ...(result.tokens && { tokens: projected(result.tokens) }) }

@@ -19,8 +19,8 @@ export class ForeignRecord extends Error {}
 
 /** The content of a register. `flaw`: why the text counts as absent, if that is to be reported. */
 export interface Stored {
-  readonly state?: RecordState
-  readonly flaw?: string
+  readonly state: RecordState | undefined
+  readonly flaw: string | undefined
 }
 
 /** The readable part of a record, for operators only. It is authenticated, and the rules never read it. */
@@ -64,12 +64,12 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
   const isKnown = (await keyRing.ids()).includes(envelope.kid)
   if (!isKnown && envelope.kid !== '') throw new ForeignRecord(UNKNOWN_KEY)
   // Anyone with write access to the register could have made this record.
-  if (!isKnown) return { flaw: 'it was not sealed' }
+  if (!isKnown) return flawed('it was not sealed')
   const opened = await keyRing.open(envelope, contextOf(key, envelope)).catch(() => undefined)
-  if (opened === undefined) return { flaw: 'it was changed, or sealed with another key of the same id' }
+  if (opened === undefined) return flawed('it was changed, or sealed with another key of the same id')
   const state = withoutInvalidHints(quietly(() => JSON.parse(opened) as unknown))
   const read = isRecordState(state) ? whole(state) : undefined
-  return read && isInOrder(read) ? { state: read } : NO_RECORD
+  return read && isInOrder(read) ? { state: read, flaw: undefined } : NO_RECORD
 }
 
 const NO_TOKENS = {
@@ -85,11 +85,14 @@ function whole(read: RecordState): RecordState {
   return {
     ...state,
     tokens: tokens && { ...NO_TOKENS, ...tokens },
-    coolDown: coolDown && ({ ...NO_REASON, ...coolDown } as typeof coolDown),
+    coolDown: coolDown && { ...NO_REASON, ...coolDown },
   }
 }
 
-const NO_RECORD: Stored = { flaw: 'it is not a token record' }
+const flawed = (flaw: string): Stored => ({ state: undefined, flaw })
+const NO_RECORD = /* @__PURE__ */ flawed('it is not a token record')
+/** No text. */
+export const NONE: Stored = { state: undefined, flaw: undefined }
 const UNKNOWN_KEY = 'it is sealed with a key that is not among encryptionKeys: add that key, or delete the record'
 
 function contextOf(key: string, { schema, nonce, shown }: Omit<Envelope, 'box' | 'kid'>): string[] {

@@ -1,8 +1,16 @@
 import type { Act } from '../core/acts.ts'
 import type { Clock } from '../core/clock.ts'
-import type { LeaseResult, Lease } from '../core/lease.ts'
-import { type AdoptedTokens, aged, type Ending, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
+import { type LeaseResult, type Lease, NO_TERMS } from '../core/lease.ts'
+import {
+  type AdoptedTokens,
+  aged,
+  type Ending,
+  type NewTokens,
+  NO_ENDING,
+  type StoredTokens,
+} from '../core/stored-tokens.ts'
 import type { StoreReports, TokenRecord } from '../core/token-store.ts'
+import { bare } from '../core/whole.ts'
 import { PrivateRecord } from './private-record.ts'
 import { SharedRecord } from './shared-record.ts'
 import type { SharedSettings } from './stored-state.ts'
@@ -13,7 +21,7 @@ interface PendingStep {
   readonly what: 'renewal' | 'login' | 'logout'
   readonly repeat: (seenVersion: number) => Promise<StoredTokens | undefined>
   /** The act of the login, if the store may not have it. Kept for its logout. */
-  readonly begun?: Act | undefined
+  readonly begun: Act | undefined
 }
 
 /**
@@ -39,10 +47,8 @@ export class RepeatingRecord extends SharedRecord {
   ): Promise<LeaseResult> {
     const version = await this.#repeated(seenVersion)
     const { pending: made } = this.unreported
-    const result = await super.acquire(owner, version, ttlMs, {
-      ...terms,
-      others: { ...terms?.others, overlap: made > 0 },
-    })
+    const others = bare({ ...terms?.others, overlap: made > 0 })
+    const result = await super.acquire(owner, version, ttlMs, { ...(terms ?? NO_TERMS), others })
     if (result.kind === 'granted') this.unreported.confirm(made)
     return result
   }
@@ -50,10 +56,8 @@ export class RepeatingRecord extends SharedRecord {
   override async acquireForLogout(...[owner, seenVersion, ttlMs, ends]: Parameters<TokenRecord['acquireForLogout']>) {
     const version = await this.#repeated(seenVersion)
     const { pending: made } = this.unreported
-    const result = await super.acquireForLogout(owner, version, ttlMs, {
-      ...ends,
-      others: { ...ends.others, overlap: made > 0 },
-    })
+    const others = bare({ ...ends.others, overlap: made > 0 })
+    const result = await super.acquireForLogout(owner, version, ttlMs, { ...ends, others })
     if (result.kind === 'granted') this.unreported.confirm(made)
     return result
   }
@@ -61,7 +65,7 @@ export class RepeatingRecord extends SharedRecord {
   override accept(lease: Lease, tokens: NewTokens): Promise<StoredTokens> {
     const sinceMs = this.stopwatch()
     const step = () => super.accept(lease, aged(tokens, sinceMs()))
-    const pendingStep: PendingStep = { what: 'renewal', repeat: step }
+    const pendingStep: PendingStep = { what: 'renewal', repeat: step, begun: undefined }
     // If the login of these tokens has ended, they are not needed.
     if (this.#pendingStep?.what !== 'logout') this.#pendingStep = pendingStep
     return this.#untilAnswered(pendingStep, step())
@@ -80,10 +84,10 @@ export class RepeatingRecord extends SharedRecord {
   }
 
   /** The logout of a login that the store may not have also ends what that login would have replaced. */
-  override clear(seenVersion: number, ends: Ending = {}): Promise<StoredTokens | undefined> {
+  override clear(seenVersion: number, ends: Ending = NO_ENDING): Promise<StoredTokens | undefined> {
     void this.alone.clear()
     const { act } = ends
-    const { begun } = this.#pendingStep ?? {}
+    const begun = this.#pendingStep?.begun
     const first = () => super.clear(seenVersion, ends)
     // Not repeated: the repetition could end a later login.
     if (!act || (ends.login ?? ends.loginId) === undefined) return this.#act(undefined, first)
@@ -108,7 +112,9 @@ export class RepeatingRecord extends SharedRecord {
       const pendingStep = this.#pendingStep
       const stored = pendingStep && (await this.#untilAnswered(pendingStep, pendingStep.repeat(seenVersion)))
       // If the record already knew the login, what has become of it is news.
-      return pendingStep?.what === 'login' && stored && !('known' in stored) ? stored.version : seenVersion
+      return pendingStep?.what === 'login' && stored && (stored as AdoptedTokens).known === undefined
+        ? stored.version
+        : seenVersion
     })
   }
 

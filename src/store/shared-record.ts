@@ -2,12 +2,28 @@ import type { Act, DatedAct } from '../core/acts.ts'
 import type { Clock } from '../core/clock.ts'
 import { fingerprintOf } from '../core/digest.ts'
 import { hasJumped, TokenClock } from '../core/token-clock.ts'
-import type { LeaseResult, EndTerms, Lease, Others, ReleaseResult } from '../core/lease.ts'
-import { aged, type AdoptedTokens, type Ending, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
+import {
+  KEPT,
+  type LeaseResult,
+  type EndTerms,
+  type Lease,
+  NO_TERMS,
+  type Others,
+  type ReleaseResult,
+} from '../core/lease.ts'
+import {
+  aged,
+  type AdoptedTokens,
+  type Ending,
+  type NewTokens,
+  NO_ENDING,
+  type StoredTokens,
+} from '../core/stored-tokens.ts'
 import type { StoreReports, TokenRecord } from '../core/token-store.ts'
 import { adopt, clear } from '../record/acts.ts'
 import { countsItself, turnsMs, withOwner } from '../record/fleet.ts'
-import { accept, bare, acquire, acquireForLogout, check, overlap, release } from '../record/record-state.ts'
+import { bare } from '../core/whole.ts'
+import { accept, acquire, acquireForLogout, check, overlap, release } from '../record/record-state.ts'
 import { adoptAgain, clearAgain } from '../record/repeated-acts.ts'
 import type { Changes } from './changes.ts'
 import { type How, type SharedSettings, type Step, StoredState, type TimedReading } from './stored-state.ts'
@@ -78,18 +94,18 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   }
 
   /** Evaluated when the register was read: the clock may have jumped since the request. */
-  #othersNow(ttlMs: number, terms: EndTerms = {}): Others {
-    return { ...terms.others, distrustsClock: this.#distrustsClock(ttlMs) }
+  #othersNow(ttlMs: number, terms: Pick<EndTerms, 'others'> = NO_TERMS): Others {
+    return bare({ ...terms.others, distrustsClock: this.#distrustsClock(ttlMs) })
   }
 
   async #acquired(step: Step<LeaseResult>, how: How<LeaseResult>): Promise<LeaseResult> {
     const sinceMs = this.stopwatch()
     // The grant came too late for this owner. Unless it is released, all others wait until it expires.
     const onLate = (result: LeaseResult) => {
-      if (result.kind === 'granted') this.release(result, { fate: 'keep' }).catch(() => undefined)
+      if (result.kind === 'granted') this.release(result, KEPT).catch(() => undefined)
     }
     const result = await this.#stored.change(step, { ...how, onLate })
-    if (!('tokens' in result)) return result
+    if (result.kind === 'busy' || result.kind === 'cooling' || !result.tokens) return result
     return { ...result, tokens: aged(result.tokens, sinceMs()) }
   }
 
@@ -107,7 +123,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     const sinceMs = this.stopwatch()
     const step: Step<ReleaseResult> = (state, reading) => release(state, granted, report, reading)
     const { newer, ...result } = await this.#stored.change(granted.view?.(step) ?? step, { from: this.#stored.known })
-    return newer ? { ...result, newer: aged(newer, sinceMs()) } : result
+    return { ...result, newer: newer && aged(newer, sinceMs()) }
   }
 
   /**
@@ -134,7 +150,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     )
   }
 
-  clear(seenVersion: number, { act, ...ends }: Ending = {}): Promise<StoredTokens | undefined> {
+  clear(seenVersion: number, { act, ...ends }: Ending = NO_ENDING): Promise<StoredTokens | undefined> {
     const seen = { ...ends, seenVersion }
     return this.#cleared((state, reading) => clear(state, seen, reading, datedIn(reading, act)))
   }
@@ -152,7 +168,9 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   }
 
   check(seenVersion: number, login?: number) {
-    return this.#stored.change((state, reading) => check(state, { seenVersion, login }, reading), { isOfLease: false })
+    return this.#stored.change((state, reading) => check(state, { seenVersion, login, loginId: undefined }, reading), {
+      isOfLease: false,
+    })
   }
 
   /** Notes in the record that this owner makes an exchange without it. */

@@ -3,10 +3,12 @@ import { withinLimit } from '../core/deadline.ts'
 import { digestOf } from '../core/digest.ts'
 import type { Change, Reading, RecordState } from '../record/record-shape.ts'
 import { isOlder, withSeen } from '../record/lost-writes.ts'
+import { EMPTY } from '../record/record-state.ts'
 import { keptMs } from '../record/record-views.ts'
 import type { StoreReports } from '../core/token-store.ts'
+import { bare } from '../core/whole.ts'
 import { NoReply } from './reason.ts'
-import { ForeignRecord, type Stored, storedIn, textOf } from './record-text.ts'
+import { ForeignRecord, NONE, type Stored, storedIn, textOf } from './record-text.ts'
 import { type KeyRing, UnusableKeys } from './sealed-box.ts'
 import type { Steps } from './steps.ts'
 import type { Together } from './together.ts'
@@ -98,7 +100,8 @@ export class StoredState {
   }
 
   /** @param how.isOfLease False for `overlap`, which runs beside the leases of this owner: its text must not become `known`. */
-  async change<Result>(step: Step<Result>, how: How<Result> = {}): Promise<Result> {
+  async change<Result>(step: Step<Result>, given: How<Result> = {}): Promise<Result> {
+    const how = bare(given)
     const { writing } = this.#settings
     if (!this.#settings.keyRing.isKnown) await this.#keysKnown(how.patience)
     const key = await this.key
@@ -127,17 +130,19 @@ export class StoredState {
   /** @throws {ForeignRecord} if the record cannot be read, and may hold a login. */
   async #read(key: string, { patience, replacesAny = false }: How<never>): Promise<Known> {
     const { register, keyRing, steps, reads } = this.#settings
-    const stored = await reads.run(`${key} ${patience}`, async () => {
-      const askedAt = this.#clock.monotonicNow()
-      const reading = await steps.run(() => register.read(key), this.#limit(patience))
-      const tookMs = this.#clock.monotonicNow() - askedAt
-      return {
-        ...reading,
-        askedAt,
-        tookMs,
-        ...(reading.value !== undefined && (await storedIn(reading.value, key, keyRing))),
-      }
-    })
+    const stored = bare(
+      await reads.run(`${key} ${patience}`, async () => {
+        const askedAt = this.#clock.monotonicNow()
+        const reading = await steps.run(() => register.read(key), this.#limit(patience))
+        const tookMs = this.#clock.monotonicNow() - askedAt
+        return {
+          ...reading,
+          askedAt,
+          tookMs,
+          ...(reading.value === undefined ? NONE : await storedIn(reading.value, key, keyRing)),
+        }
+      }),
+    )
     if (stored.flaw !== undefined && this.isOfLogin && !replacesAny) throw new ForeignRecord(stored.flaw)
     this.#report(stored)
     // To the rules, an epoch that may not be read is absent.
@@ -169,7 +174,7 @@ export class StoredState {
     // Reported once: permissions rarely change.
     if (epoch === null && !this.#isEpochUnknown) report('store-epoch-unknown', UNKNOWN_EPOCH)
     this.#isEpochUnknown ||= epoch === null
-    const { tokens, epoch: writtenIn } = state ?? {}
+    const { tokens, epoch: writtenIn } = state ?? EMPTY
     const isOther = typeof epoch === 'string' && writtenIn !== undefined && epoch !== writtenIn
     if (isOther && tokens?.refreshToken !== undefined && !tokens.retired && tokens.doubtAt === undefined)
       report('store-restored', RESTORED)
@@ -209,7 +214,7 @@ export class StoredState {
 
   #limit(patience = 1) {
     const usualMs = this.#settings.commandTimeoutMs
-    return { clock: this.#clock, ms: usualMs * patience, usualMs }
+    return { clock: this.#clock, ms: usualMs * patience, usualMs, onLate: undefined, isUrgent: false }
   }
 
   /** @returns `known`, with the clock of the register advanced to now. */

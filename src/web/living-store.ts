@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { randomHex } from '../core/digest.ts'
-import type { LeaseResult, Lease, Others } from '../core/lease.ts'
+import { type LeaseResult, type Lease, NO_OTHERS, type Others } from '../core/lease.ts'
 import type { OpenableStore, TokenRecord } from '../core/token-store.ts'
 import { replyTo, isAlive } from './roll-call.ts'
 
@@ -49,9 +49,9 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): Toke
     const name = release ? life : owner
     let isKept = false
     try {
-      let result = await lease(name, {})
+      let result = await lease(name, NO_OTHERS)
       if (result.kind === 'busy' && result.by !== undefined && (await hasDied(result.by)))
-        result = await lease(name, { dead: result.by })
+        result = await lease(name, { ...NO_OTHERS, dead: result.by })
       isKept = result.kind === 'granted'
       if (result.kind === 'granted' && release) keep(result.fence, ttlMs, release)
       return result

@@ -3,7 +3,7 @@ import { type ExchangeOutcome, TokenError, type TokenErrorCode, type TokenErrorD
 import { LOGIN_RULES } from '../../src/login/login-rules.ts'
 import { planAfter } from '../../src/core/plan.ts'
 import { errorIfPrivate } from '../../src/record/failure-of-other.ts'
-import type { Plan, Situation } from '../../src/core/situation.ts'
+import type { OwnCoolDown, Plan, Situation } from '../../src/core/situation.ts'
 import type { Lease } from '../../src/core/lease.ts'
 import type { StoredTokens } from '../../src/core/stored-tokens.ts'
 import { LOGIN_POLICY, SITUATION } from '../support/situation.ts'
@@ -110,7 +110,7 @@ describe('given a renewal of a login, when its plan after a failure is computed'
       expect(plan(lost, facts).next).toEqual({ kind: 'retry', ms: 1_000 })
     const stopped = plan(failed('ERR_TOKEN_REQUEST', { outcome: 'rejected' }), { usableMs: 30_000 })
     expect(stopped.next).toMatchObject({ kind: 'cool-down', ms: 60_000 })
-    expect(stopped.next).not.toHaveProperty('whileUsable')
+    expect((stopped.next as OwnCoolDown).whileUsable).toBeUndefined()
     expect(stopped.shared).toBe(stopped.next)
   })
 
@@ -161,7 +161,7 @@ describe('given a rejected refresh token of a login, when the store is updated',
 
   it('then an access token that the API has rejected is dropped too (F206)', () => {
     expect(judged({ isRejected: true })).toMatchObject({ drops: true })
-    expect(judged()).not.toHaveProperty('drops')
+    expect(judged().drops).toBe(false)
   })
 
   const meanwhile = { contested: true, newer: 'unfit' } as const
@@ -202,7 +202,7 @@ describe('given a lease for a login, when its exchange is chosen', () => {
     ['it is retired', { presentable: false }, {}, 'refused'],
     ['there is none', { tokens: NONE }, {}, 'expired'],
     ['there is none, and the API rejected the access token', { tokens: NONE }, { isRejected: true }, 'refused'],
-    ['no user has logged in', { tokens: undefined } as never, {}, 'none-yet'],
+    ['no user has logged in', { tokens: undefined }, {}, 'none-yet'],
     ['the store lost the login', { tokens: undefined, missing: 'lost' } as never, {}, 'lost'],
   ])('when %s, then a login is required for the right reason (F205)', (_, lease, facts, loginReason) => {
     const planned = choice(lease, facts)
@@ -210,7 +210,7 @@ describe('given a lease for a login, when its exchange is chosen', () => {
     expect(planned).toMatchObject({ next: { kind: 'cool-down', ms: Infinity, failures: 3 } })
     const { next, shared } = planned as Plan
     expect(shared).toBe(next)
-    expect('drops' in (planned as Plan)).toBe('isRejected' in facts)
+    expect((planned as Plan).drops).toBe('isRejected' in facts)
   })
 
   it('then a token in doubt waits while the access token is valid, unless the caller forces a renewal', () => {
@@ -236,6 +236,6 @@ describe('given a lease for a login, when its exchange is chosen', () => {
     expect([errorIfPrivate(alone, lost), errorIfPrivate(CLAIM, ended)]).toEqual([lost, ended])
     const planned = choice({ presentable: false, isPrivate: true }, { isRejected: true })
     expect(planned).toMatchObject({ error: { code: 'ERR_STORE_UNAVAILABLE' } })
-    expect(planned).not.toHaveProperty('drops')
+    expect((planned as Plan).drops).toBe(false)
   })
 })

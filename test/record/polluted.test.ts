@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { adopt, clear } from '../../src/record/acts.ts'
 import type { RecordState } from '../../src/record/record-shape.ts'
-import { accept, bare, acquire, check } from '../../src/record/record-state.ts'
+import { accept, acquire, check } from '../../src/record/record-state.ts'
 import { actAt } from '../support/with-acts.ts'
 import type { Lease } from '../../src/core/lease.ts'
+import { bare } from '../../src/core/whole.ts'
 import { storedIn, textOf } from '../../src/store/record-text.ts'
 import { KeyRing } from '../../src/store/sealed-box.ts'
 

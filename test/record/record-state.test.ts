@@ -205,7 +205,7 @@ describe('given two leases, the first of which expired (R3)', () => {
     world.now += ms
     world.clear()
     expect(world.accept(second, 3)).toBeUndefined()
-    expect(world.state).not.toHaveProperty('tokens')
+    expect(world.state!.tokens).toBeUndefined()
     world.accept(world.granted('c'), 5)
     expect(world.accept(second, 3)).toMatchObject({ accessToken: 'access-5' })
   })
@@ -387,7 +387,7 @@ describe('given an exchange during which another may have been in flight (R4)', 
     world.accept(first, 2)
     world.accept(second, 3)
     expect(world.state).toMatchObject({ tokens: { accessToken: 'access-2', overlapped: true } })
-    expect(world.state).not.toHaveProperty('lease')
+    expect(world.state!.lease).toBeUndefined()
   })
 
   it('when a lease is released a second time, and another one is in flight, then nothing is marked', () => {
@@ -607,6 +607,6 @@ describe('given rules that also hold during a lease', () => {
     }
     expect(ask(true)).toMatchObject({ presentable: true, isDoubted: true, isLastResort: true })
     expect(ask(false)).toMatchObject({ presentable: false, isDoubted: true })
-    expect(ask(false)).not.toHaveProperty('isLastResort')
+    expect((ask(false) as Lease).isLastResort).toBeUndefined()
   })
 })
