@@ -185,12 +185,12 @@ function wordsOf(page: string): number {
 }
 
 describe('given the pages for users', () => {
-  it('when their words are counted, without code and without tables that commands write, then there are 21 000 at most', () => {
+  it('when their words are counted, without code and without tables that commands write, then there are 22 500 at most', () => {
     const pages = documents.filter((name) =>
       /^docs\/(?!evidence\/|migrating\/|(managers|places)\.md)/.test(name.replaceAll('\\', '/')),
     )
     expect(pages.length).toBeGreaterThan(25)
-    expect(pages.reduce((words, page) => words + wordsOf(page), 0)).toBeLessThanOrEqual(21_000)
+    expect(pages.reduce((words, page) => words + wordsOf(page), 0)).toBeLessThanOrEqual(22_500)
   })
 
   it.each(documents.filter((name) => /migrating\W\w+\.md|(managers|places)\.md/.test(name)))(
