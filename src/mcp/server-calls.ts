@@ -17,8 +17,8 @@ import { observeEndpoint } from './announced-endpoint.ts'
 
 type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>
 
-/** Instead of a token: there is no login. */
-const NONE = ''
+/** Instead of a token: there is no login. No token contains a space. A login that came without an access token has an empty one. */
+const NONE = ' '
 const HEADER = {
   header: 'Authorization',
   name: 'authorization',

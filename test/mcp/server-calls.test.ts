@@ -133,6 +133,15 @@ describe('given a login that ends while its request is in flight', () => {
 })
 
 describe('given a login whose refresh token is rejected while a request waits for its token', () => {
+  it('when the login came without an access token, then the request is sent once, and gets its 401 (F339)', async () => {
+    const refresh = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'no', { refreshToken: 'refused' }))
+    const { calls, sent } = callsTo(() => new Response(null, REFUSED), { refresh })
+    await tokens.adopt({ refreshToken: 'refresh' })
+    await failureOf(tokens.getAccessToken())
+    expect((await calls.fetch(SERVER)).status).toBe(401)
+    expect(sent).toEqual([['/mcp', null]])
+  })
+
   it('then the request is sent without one, so that the SDK gets its 401 and logs in (F339)', async () => {
     const clock = manualClock()
     const refresh = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'refused', { outcome: 'rejected' }))
