@@ -56,6 +56,7 @@ const servers = [
     'store/recipes',
     'store/registers',
     'store/rolling-deploys',
+    'resources/stores',
   ],
   'faults/busy-loop',
 ]
