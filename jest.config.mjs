@@ -77,6 +77,7 @@ const guests = [
   'loggers/loggers',
   'mocks/your-tests',
   'mcp/discovery',
+  'mcp/granted-scope',
   'mcp/hosts',
   'mcp/mcp-login',
   'mcp/oidc-provider',
@@ -88,6 +89,7 @@ const guests = [
   'oauth2/simulated',
   'opentelemetry/instrument',
   'operations/alerts',
+  'resources/told',
 ]
 
 const pathOf = (name) => `<rootDir>/test/${name}.test.ts`

@@ -14,14 +14,22 @@ const { exports, repository, homepage, bugs } = JSON.parse(readFileSync(join(pro
 const folder = join(project, '.pack-check')
 const unpacked = join(folder, 'node_modules', 'axios-evergreen')
 
-const SHIPPED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'THIRD_PARTY_NOTICES.md']
+const SHIPPED = [
+  'package.json',
+  'README.md',
+  'LICENSE',
+  'llms.txt',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'THIRD_PARTY_NOTICES.md',
+]
 /** No pictures, and no evidence. */
-const DOCS = /^docs\/([\w-]+\.md|frameworks\/[\w-]+\.md|operations\/[\w-]+\.(yml|json))$/
+const DOCS = /^docs\/([\w-]+\.md|(frameworks|migrating)\/[\w-]+\.md|operations\/[\w-]+\.(yml|json))$/
 /**
  * gzip finds what it has seen within the last 32 KB, so it keeps both forms of the core, ESM and CommonJS, with 35 KB each. Four files in its place save 11 KB
  * of the download, and cost the start of each process about a millisecond.
  */
-const MOST_KB = 340
+const MOST_KB = 390
 /** Where links lead while package.json does not say where the project lives. */
 const STAND_IN = 'https://github.com/somebody/axios-evergreen'
 /** The entries of the package: `.`, `./oauth2` … */

@@ -8,7 +8,7 @@ import { build as minify } from 'esbuild'
 import { build } from 'rolldown'
 import configs from '../../rolldown.config.mjs'
 
-const MOST_BYTES = 120 * 1_024
+const MOST_BYTES = 124 * 1_024
 const here = fileURLToPath(new URL('.', import.meta.url))
 const project = join(here, '../..')
 process.chdir(project)

@@ -129,7 +129,7 @@ describePages("a login in a page, and an attacker's script that starts after the
       })()`)
       // It names no login, so it gets no token. It could impersonate the page, which gets one.
       expect(answers).toMatchObject([
-        { error: { code: 'ERR_LOGIN_REQUIRED' } },
+        { error: { code: 'ERR_LOGIN_REPLACED' } },
         {},
         ...Array<object>(5).fill({ error: { name: 'TypeError' } }),
       ])
