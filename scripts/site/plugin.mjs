@@ -51,7 +51,7 @@ const GROUPS = {
       'CHANGELOG',
     ],
   ],
-  Evidence: ['faults', 'protocol', 'scorecard', 'benchmarks', 'proof', 'mutation', 'decisions', 'CONTRIBUTING'],
+  Evidence: ['faults', 'rfcs', 'protocol', 'scorecard', 'benchmarks', 'proof', 'mutation', 'decisions', 'CONTRIBUTING'],
 }
 
 const OPEN = Object.keys(GROUPS)

@@ -1,7 +1,8 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 import axios from 'axios'
-import { attachBearer, memoryStore, TokenError } from '../../src/index.ts'
+import type { TokenError } from '../../src/index.ts'
+import { attachBearer, memoryStore } from '../../src/index.ts'
 import { withBearer } from '../../src/fetch/index.ts'
 import { challengeOf, oauth2 } from '../../src/oauth2/index.ts'
 import type { LoginManager } from '../../src/login/index.ts'
@@ -48,9 +49,9 @@ describe.each<[string, () => object]>([
       expect(error).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'interaction' })
       expect(challengeOf(error)).toStrictEqual(expected)
       expect(challengeOf({ cause: error })).toStrictEqual(expected)
-      expect(inspect(error, { depth: Infinity, showHidden: true }) + JSON.stringify(error) + error.stack).not.toContain(
-        'canary',
-      )
+      expect(
+        inspect(error, { depth: Infinity, showHidden: true }) + JSON.stringify([error, error.stack]),
+      ).not.toContain('canary')
     }
     accept()
     await logIn('r2')

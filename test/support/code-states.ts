@@ -8,7 +8,7 @@ import type * as login from '../../src/login/index.ts'
 import type * as postgres from '../../src/postgres/index.ts'
 import type * as redis from '../../src/redis/index.ts'
 import type * as store from '../../src/store/index.ts'
-import { sqliteStore } from '../../src/sqlite/index.ts'
+import type { sqliteStore } from '../../src/sqlite/index.ts'
 import { builtOnce } from './built-once.ts'
 
 /** The package as one release of a program has it. Releases share no module. */
