@@ -66,6 +66,7 @@ const guests = [
   'dpop/oidc-provider',
   'sqlite/bun',
   'sqlite/cli',
+  'sqlite/clock-set',
   'sqlite/copies',
   'sqlite/file',
   'sqlite/lock',

@@ -2,6 +2,12 @@ import type { LoginReason, TokenErrorCode } from './errors.ts'
 import type { Ending, KnownLogin, StoredTokens } from './stored-tokens.ts'
 import type { Whole } from './whole.ts'
 
+/** An instant of the monotonic clock of a machine, which nobody sets. Comparable within one boot only. */
+export interface MachineInstant {
+  readonly boot: string
+  readonly at: number
+}
+
 /** The terms on which an owner acquires a lease. With `login`, the lease neither presents nor changes the tokens of another login. */
 export interface LeaseTerms extends Pick<KnownLogin, 'login'> {
   /** How long the service accepts a used refresh token. Infinity: until the token expires. Default 0. */

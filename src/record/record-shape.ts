@@ -1,6 +1,6 @@
 import type { StoredAct } from '../core/acts.ts'
 import type { Fate } from '../core/refresh-fate.ts'
-import type { CoolDown } from '../core/lease.ts'
+import type { CoolDown, MachineInstant } from '../core/lease.ts'
 
 /**
  * The record of one account, as plain JSON data. Instants (`at`) are read from the one clock that all owners of the record share. That clock may be set back,
@@ -67,6 +67,8 @@ export interface StoredTokenSet extends Fate {
 
 export interface StoredLease {
   readonly at: number
+  /** The same instant, if the owners share a machine. */
+  readonly machine?: MachineInstant | undefined
   readonly ms: number
   readonly owner: string
   readonly fence: number
@@ -83,6 +85,8 @@ export type StoredCoolDown = Omit<CoolDown, 'kind' | 'ms'> & {
 /** The clock and the epoch of the register when it was read. */
 export interface Reading {
   readonly now: number
+  /** Now, by the clock of the machine that all owners share. Absent: they may be on several. */
+  readonly machine?: MachineInstant | undefined
   readonly epoch?: string | undefined
   /** When the epoch began, if the register knows; otherwise when this process first saw it. */
   readonly epochAt?: number | undefined

@@ -29,7 +29,7 @@ import {
 import { ownersAfter } from './fleet.ts'
 import { spentAfter } from './known-logins.ts'
 import { inEpoch, lossWaitMs } from './lost-writes.ts'
-import { coolDownIn, isNewer, keeps, leftOf, type Seen, tokensIn, whyMissing } from './record-views.ts'
+import { coolDownIn, isNewer, keeps, leftOf, leftOnMachine, type Seen, tokensIn, whyMissing } from './record-views.ts'
 
 /** All members are its own, so a polluted `Object.prototype` adds nothing to a record (F365). */
 export const EMPTY: RecordState = {
@@ -57,8 +57,8 @@ export function acquire(stored: RecordState | undefined, request: LeaseRequest, 
   const isBroken = (coolDown?.isFirm === false && request.breaksCoolDown === true) || isOfOthers(coolDown, request)
   const leftMs = coolDown && !isBroken ? leftOf(coolDown, now) : 0
   if (coolDown && leftMs > 0) return unchanged({ kind: 'cooling', coolDown: coolDownIn(coolDown, leftMs) })
-  const busy = busyIn(state, request, now) ?? lossIn(state, request, now)
-  return busy ? unchanged(busy) : granted(state, request, now, request)
+  const busy = busyIn(state, request, reading) ?? lossIn(state, request, now)
+  return busy ? unchanged(busy) : granted(state, request, reading, request)
 }
 
 /** Whether the rejected credentials are other ones than the caller's. */
@@ -96,16 +96,17 @@ export function acquireForLogout(
   const { tokens } = state
   if (tokens && keeps(state, request, act)) return unchanged({ kind: 'newer', tokens: tokensIn(state, tokens, now) })
   // A logout does not wait for a pause between two exchanges.
-  const busy = state.lease?.settled ? undefined : busyIn(state, request, now)
-  return busy ? unchanged(busy) : granted(state, request, now)
+  const busy = state.lease?.settled ? undefined : busyIn(state, request, reading)
+  return busy ? unchanged(busy) : granted(state, request, reading)
 }
 
 /** Whether another owner holds the lease. */
-function busyIn({ lease }: RecordState, { owner, others = NO_OTHERS }: Applicant & EndTerms, now: number) {
+function busyIn({ lease }: RecordState, { owner, others = NO_OTHERS }: Applicant & EndTerms, reading: Reading) {
   // An owner that requests a lease again has no exchange in flight. Neither has a dead owner.
   if (!lease || lease.owner === owner || (!lease.settled && lease.owner === others.dead)) return undefined
   // If a clock was set, a lease may only seem to have expired. It counts in full until its owner reports.
-  const remainingMs = others.distrustsClock && !lease.settled ? lease.ms : leftOf(lease, now)
+  const onWallMs = others.distrustsClock && !lease.settled ? lease.ms : leftOf(lease, reading.now)
+  const remainingMs = leftOnMachine(lease, reading) ?? onWallMs
   const by = lease.settled ? undefined : lease.owner
   return remainingMs > 0 ? ({ kind: 'busy', remainingMs, by } as const) : undefined
 }
@@ -114,7 +115,7 @@ function busyIn({ lease }: RecordState, { owner, others = NO_OTHERS }: Applicant
 function granted(
   stored: RecordState,
   { owner, seenVersion, ttlMs, others }: Applicant & EndTerms,
-  now: number,
+  { now, machine }: Reading,
   terms?: LeaseTerms,
 ): Change<Lease> {
   const state = others?.overlap ? (overlapping(stored, true) ?? stored) : stored
@@ -131,7 +132,7 @@ function granted(
     fence,
     tokens,
     overlaps: state.overlaps || open !== undefined,
-    lease: { at: now, ms: ttlMs, owner, fence, settled: terms === undefined },
+    lease: { at: now, machine, ms: ttlMs, owner, fence, settled: terms === undefined },
   }
   return { state: next, result: grantIn(next, state.version < seenVersion, now, terms) }
 }
@@ -252,13 +253,15 @@ export function release(
   if (lease?.fence !== fence) return unchanged(result)
   const kept = report.drops ? undefined : tokens
   const after = kept && !newer ? fateAfter(kept, lease, report, now) : kept
-  return { state: released({ ...state, tokens: after }, lease, report.shared, now), result }
+  return { state: released({ ...state, tokens: after }, lease, report.shared, reading), result }
 }
 
 /** The lease stays if its owner makes the next request. */
-function released(state: RecordState, lease: StoredLease, next: Next | undefined, now: number): RecordState {
+function released(state: RecordState, lease: StoredLease, next: Next | undefined, reading: Reading): RecordState {
+  const { now, machine } = reading
   if (next === undefined) return { ...state, lease: undefined }
-  if (next.kind === 'retry') return { ...state, lease: { ...lease, at: now, ms: next.ms + RESERVE_MS, settled: true } }
+  if (next.kind === 'retry')
+    return { ...state, lease: { ...lease, at: now, machine, ms: next.ms + RESERVE_MS, settled: true } }
   return { ...state, lease: undefined, coolDown: storedCoolDown(next, now) }
 }
 

@@ -2,7 +2,7 @@ import type { CoolDown, Missing } from '../core/lease.ts'
 import { CLOCK_SLACK_MS, type DatedAct, isLater } from '../core/acts.ts'
 import { type AdoptedTokens, isOfOther, type KnownLogin } from '../core/stored-tokens.ts'
 import type { Whole } from '../core/whole.ts'
-import type { StoredTokenSet, RecordState, StoredCoolDown } from './record-shape.ts'
+import type { Reading, RecordState, StoredCoolDown, StoredLease, StoredTokenSet } from './record-shape.ts'
 
 /** The record keeps a refresh token of unknown expiry for a year: a login may be idle for months. */
 const UNKNOWN_REFRESH_MS = 365 * 24 * 60 * 60 * 1_000
@@ -36,6 +36,11 @@ export function whyMissing({ version, clearedFence }: RecordState, seenVersion: 
 export function leftOf({ at, ms }: { readonly at: number; readonly ms: number | null }, now: number): number {
   if (ms === null) return Infinity
   return at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)
+}
+
+/** @returns undefined if the lease was not dated in this boot of this machine. */
+export function leftOnMachine({ machine, ms }: StoredLease, { machine: here }: Reading): number | undefined {
+  return here && machine?.boot === here.boot ? leftOf({ at: machine.at, ms }, here.at) : undefined
 }
 
 export function tokensIn(

@@ -177,7 +177,9 @@ const isRecordState = shape<Omit<RecordState, 'resources'>>({
   owners: optional(number),
   epoch: optional(text),
   tokens: optional((tokens) => isTokenSet(tokens) && isUsable(tokens)),
-  lease: optional(shape<StoredLease>({ at: number, ms: number, owner: text, fence: counter, settled: flag })),
+  lease: optional(
+    shape<Omit<StoredLease, 'machine'>>({ at: number, ms: number, owner: text, fence: counter, settled: flag }),
+  ),
   coolDown: optional(
     shape<StoredCoolDown>({
       at: number,

@@ -1,3 +1,4 @@
+import type { MachineInstant } from '../core/lease.ts'
 import { OTHER_OWNERS } from '../record/other-owners.ts'
 import { checkChoice, checkedDuration, checkedName, type Readers, readOptions } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
@@ -82,19 +83,25 @@ function reasonOfRegister(thrown: unknown): string {
 /**
  * @param reasonOf Describes why a step of the register failed, without secrets.
  * @param isAlone Whether this process currently has no store that others could share.
+ * @param machineNow See `SharedSettings`.
  * @param NotifiedOf For registers that report whether they watch (`isWatching`). Not loaded in pages.
  */
 export function storeOn(
   register: TokenRegister,
   { encryptionKeys, ...options }: SharedSettings,
   reasonOf: (thrown: unknown) => string,
-  { isAlone, NotifiedOf }: { isAlone?: () => boolean; NotifiedOf?: typeof Changes } = {},
+  {
+    isAlone,
+    NotifiedOf,
+    machineNow,
+  }: { isAlone?: () => boolean; NotifiedOf?: typeof Changes; machineNow?: () => MachineInstant | undefined } = {},
 ): TokenStore {
   checkWebCrypto('A shared store', 'do without')
   const checked = checkedRegister(register)
   const settings: StoreSettings = {
     ...options,
     register: checked,
+    machineNow,
     keyRing: new KeyRing(encryptionKeys),
     steps: new Steps(checked.capacity),
     reads: new Together(),

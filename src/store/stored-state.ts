@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
+import type { MachineInstant } from '../core/lease.ts'
 import { digestOf } from '../core/digest.ts'
 import type { Change, Reading, RecordState } from '../record/record-shape.ts'
 import { isOlder, withSeen } from '../record/lost-writes.ts'
@@ -16,6 +17,8 @@ import type { RegisterReading, TokenRegister } from './token-register.ts'
 
 export interface SharedSettings {
   readonly register: TokenRegister
+  /** The clock of the machine that all owners share, for leases: an owner that starts after the wall clock was set cannot know that it was. */
+  readonly machineNow: (() => MachineInstant | undefined) | undefined
   readonly prefix: string
   readonly keyRing: KeyRing
   readonly commandTimeoutMs: number
@@ -148,7 +151,14 @@ export class StoredState {
     // To the rules, an epoch that may not be read is absent.
     const epoch = stored.epoch ?? undefined
     const { now, askedAt, tookMs } = stored
-    const reading = { now, askedAt, tookMs, epoch, epochAt: stored.epochAt ?? this.#seenAt(epoch, now) }
+    const reading = {
+      now,
+      machine: this.#settings.machineNow?.(),
+      askedAt,
+      tookMs,
+      epoch,
+      epochAt: stored.epochAt ?? this.#seenAt(epoch, now),
+    }
     this.#see(stored.state)
     return { text: stored.value, state: stored.state, reading, at: this.#clock.monotonicNow() }
   }
@@ -220,8 +230,8 @@ export class StoredState {
   /** @returns `known`, with the clock of the register advanced to now. */
   #carried(known: Known): Known {
     const at = this.#clock.monotonicNow()
-    const { now } = known.reading
-    return { ...known, reading: { ...known.reading, now: now + at - known.at }, at }
+    const now = known.reading.now + at - known.at
+    return { ...known, reading: { ...known.reading, now, machine: this.#settings.machineNow?.() }, at }
   }
 }
 
