@@ -17,19 +17,22 @@ export async function judgeEnd(world: World): Promise<void> {
   if (world.calls.register > calls) world.watch.fail('I13', 'idle owners send commands')
 }
 
+/** How a caller is refused whose login has ended, or was replaced (F405). */
+const OF_ANOTHER_LOGIN = ['ERR_LOGIN_REQUIRED', 'ERR_LOGIN_REPLACED']
+
 /** A login of one owner reaches the others, without a token request. A reset is a logout for all. */
 async function judgeLogin(world: World, living: readonly Owner[]): Promise<void> {
   const [first] = living
   if (!first) return
   // An owner that notices a loss only now gives the others time to write back what they have seen (R11).
-  for (const owner of living) await grants(world, owner, 'get', 'ERR_LOGIN_REQUIRED', 'ERR_STORE_UNAVAILABLE')
+  for (const owner of living) await grants(world, owner, 'get', ...OF_ANOTHER_LOGIN, 'ERR_STORE_UNAVAILABLE')
   await world.calm(5 * 60_000)
   const access = await grants(world, first, 'login')
   await world.calm(2_000)
   const calls = world.calls.service
   for (const owner of living) {
     // A caller that comes before its owner has found the login belongs to the previous login (R10).
-    const first = await grants(world, owner, 'get', 'ERR_LOGIN_REQUIRED')
+    const first = await grants(world, owner, 'get', ...OF_ANOTHER_LOGIN)
     const token = first ?? (await grants(world, owner, 'get'))
     if (token !== access || world.calls.service > calls)
       world.watch.fail('login', `${owner.name} does not adopt the tokens of a login`)
