@@ -89,7 +89,7 @@ export const REMOVALS = {
   // A grace never ends.
   grace: [['core/refresh-fate.ts', 'Math.abs(now - doubtAt) < graceMs', 'graceMs > 0']],
   // A refresh token of a login is retired because of doubt; or presented again while its access token is valid.
-  R8: [['core/refresh-fate.ts', 'isGraced ? {} : inDoubt?.(doubtAt)', 'isGraced ? {} : undefined']],
+  R8: [['core/refresh-fate.ts', 'isGraced ? NO_LIMIT : inDoubt?.(doubtAt)', 'isGraced ? NO_LIMIT : undefined']],
   'R8, the wait': [
     ['login/login-rules.ts', 'if (!isLastResort || state.isForced || !isUsable(state)) return', 'return'],
   ],

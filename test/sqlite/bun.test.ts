@@ -35,7 +35,7 @@ async function run(program: string): Promise<unknown> {
     const results = (await run(`
       import { Database } from 'bun:sqlite'
       import { sqliteRegister } from ${source('sqlite/sqlite-register.ts')}
-      import { tokenRegisterChecks } from ${source('testing/index.ts')}
+      import { tokenRegisterChecks } from ${source('../tools/testing/index.ts')}
       const results = []
       const create = async () => {
         const database = new Database(${JSON.stringify(join(folder, 'checked.db'))})
