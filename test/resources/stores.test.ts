@@ -2,7 +2,6 @@ import { afterAll, afterEach, expect, it } from '@jest/globals'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Pool } from 'pg'
 import { createClient } from 'redis'
 import {
   createTokenManager,
@@ -15,15 +14,15 @@ import {
 } from '../../src/index.ts'
 import { type LoginManager, person } from '../../src/login/index.ts'
 import { forResource } from '../../src/oauth2/index.ts'
-import { createTableStatement, postgresStore } from '../../src/postgres/index.ts'
+import { postgresStore } from '../../src/postgres/index.ts'
 import { redisStore } from '../../src/redis/index.ts'
 import { sqliteRegister } from '../../src/sqlite/sqlite-register.ts'
 import { sharedStore, type SharedStoreOptions } from '../../src/store/index.ts'
 import { printFigure } from '../support/figure.ts'
 import { outcome } from '../support/managed.ts'
 import { BetterSqlite, describeSqlite } from '../support/node-sqlite.ts'
-import * as postgresClock from '../support/postgres-clock.ts'
-import { describePostgres, startPostgres } from '../support/postgres-server.ts'
+import { startTableOnClock } from '../support/postgres-clock.ts'
+import { describePostgres } from '../support/postgres-server.ts'
 import { randomFrom } from '../support/random.ts'
 import * as redisClock from '../support/redis-clock.ts'
 import { describeRedis, startRedis } from '../support/redis-server.ts'
@@ -224,14 +223,8 @@ describeRedis('given a login with two APIs in ten processes, sealed in a Redis',
 
 describePostgres('given a login with two APIs in ten processes, sealed in a PostgreSQL', () => {
   testsWith('PostgreSQL', async () => {
-    const server = await startPostgres()
-    const pool = new Pool({ connectionString: server.url })
-    ends.push(() => pool.end())
-    await pool.query(createTableStatement())
-    const query = traffic.counted(
-      (text: string, values: unknown[]) => pool.query(text, values) as Promise<{ rows: unknown[] }>,
-    )
-    return (options) => postgresStore({ pool: postgresClock.onClock({ query }, clock), ...options })
+    const pool = await startTableOnClock(clock, traffic, (end) => ends.push(end))
+    return (options) => postgresStore({ pool, ...options })
   })
 })
 

@@ -2,18 +2,16 @@ import { afterAll, afterEach, expect, it } from '@jest/globals'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Pool } from 'pg'
 import { createClient } from 'redis'
 import type { TokenManager, TokenStore } from '../../src/index.ts'
-import { createTableStatement } from '../../src/postgres/index.ts'
 import type { RecordState } from '../../src/record/record-shape.ts'
 import type { EncryptionKey, SharedStoreOptions } from '../../src/store/index.ts'
 import { type Code, codeOf, type State } from '../support/code-states.ts'
 import { printFigure } from '../support/figure.ts'
 import { outcome } from '../support/managed.ts'
 import { BetterSqlite, describeSqlite } from '../support/node-sqlite.ts'
-import * as postgresClock from '../support/postgres-clock.ts'
-import { describePostgres, startPostgres } from '../support/postgres-server.ts'
+import { startTableOnClock } from '../support/postgres-clock.ts'
+import { describePostgres } from '../support/postgres-server.ts'
 import { randomFrom } from '../support/random.ts'
 import * as redisClock from '../support/redis-clock.ts'
 import { describeRedis, startRedis } from '../support/redis-server.ts'
@@ -165,16 +163,8 @@ describeRedis('given twenty logins in a Redis, each in three processes whose use
 
 describePostgres('given twenty logins in a PostgreSQL, each in three processes whose users ask once a second', () => {
   it(TITLE, async () => {
-    const server = await startPostgres()
-    const pool = new Pool({ connectionString: server.url })
-    ends.push(() => pool.end())
-    await pool.query(createTableStatement())
-    const query = traffic.counted(
-      (text: string, values: unknown[]) => pool.query(text, values) as Promise<{ rows: unknown[] }>,
-    )
-    await rollThrough('PostgreSQL', (code, options) =>
-      code.postgresStore({ pool: postgresClock.onClock({ query }, clock), ...options }),
-    )
+    const pool = await startTableOnClock(clock, traffic, (end) => ends.push(end))
+    await rollThrough('PostgreSQL', (code, options) => code.postgresStore({ pool, ...options }))
   })
 })
 

@@ -3,8 +3,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
 import { createLocalJWKSet, jwtVerify } from 'jose'
+import { serveRequests } from '../../support/worker-requests.mjs'
 
 // Node 20 lacks it. Only this thread gets it, not the package under test.
 URL.parse ??= (...given) => (URL.canParse(...given) ? new URL(...given) : null)
@@ -195,11 +196,4 @@ const does = {
   },
 }
 
-parentPort.on('message', async ({ id, name, argument }) => {
-  try {
-    parentPort.postMessage({ id, result: await does[name](argument) })
-  } catch (error) {
-    parentPort.postMessage({ id, error: String(error.stack) })
-  }
-  if (name === 'stop') parentPort.close()
-})
+serveRequests(does)

@@ -1,6 +1,6 @@
 // oidc-provider for an MCP server, on a thread of its own: dynamic registration, resource indicators, rotation, detection of reuse, revocation.
 import { createServer } from 'node:http'
-import { parentPort } from 'node:worker_threads'
+import { serveRequests } from '../../support/worker-requests.mjs'
 
 // Node 20 lacks it. Only this thread gets it, not the package under test.
 URL.parse ??= (...given) => (URL.canParse(...given) ? new URL(...given) : null)
@@ -90,11 +90,4 @@ const does = {
   },
 }
 
-parentPort.on('message', async ({ id, name, argument }) => {
-  try {
-    parentPort.postMessage({ id, result: await does[name](argument) })
-  } catch (error) {
-    parentPort.postMessage({ id, error: String(error.stack) })
-  }
-  if (name === 'stop') parentPort.close()
-})
+serveRequests(does)

@@ -1,7 +1,7 @@
 // oidc-provider for a native application, on a thread of its own. Everybody who comes to its login page is logged in at once. Refresh tokens are
 // good for one use. Access tokens of a login live for a second, those of a refresh for ten minutes.
 import { createServer } from 'node:http'
-import { parentPort } from 'node:worker_threads'
+import { serveRequests } from '../../support/worker-requests.mjs'
 
 // Node 20 lacks it. Only this thread gets it, not the package under test.
 URL.parse ??= (...given) => (URL.canParse(...given) ? new URL(...given) : null)
@@ -80,11 +80,4 @@ const does = {
   },
 }
 
-parentPort.on('message', async ({ id, name }) => {
-  try {
-    parentPort.postMessage({ id, result: await does[name]() })
-  } catch (error) {
-    parentPort.postMessage({ id, error: String(error.stack) })
-  }
-  if (name === 'stop') parentPort.close()
-})
+serveRequests(does)

@@ -1,7 +1,8 @@
 // oidc-provider on a thread of its own, because it is ESM only. Messages tell it what to do; it answers each with a message.
 import { createServer } from 'node:http'
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
 import { Provider } from 'oidc-provider'
+import { serveRequests } from '../../support/worker-requests.mjs'
 
 const REDIRECT = 'https://app.example/callback'
 const { clientId, clientSecret, rotates, accessLifetimeS, refreshLifetimeS } = workerData
@@ -80,11 +81,4 @@ const does = {
   },
 }
 
-parentPort.on('message', async ({ id, name, argument }) => {
-  try {
-    parentPort.postMessage({ id, result: await does[name](argument) })
-  } catch (error) {
-    parentPort.postMessage({ id, error: String(error.stack) })
-  }
-  if (name === 'stop') parentPort.close()
-})
+serveRequests(does)

@@ -1,7 +1,8 @@
 // oidc-provider for a page, on a thread of its own. At its login page a person writes a name, or says no. Its session lives on, so a person who comes
 // again is not asked.
 import { createServer } from 'node:http'
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
+import { serveRequests } from '../../support/worker-requests.mjs'
 
 // Node 20 lacks it. Only this thread gets it, not the package under test.
 URL.parse ??= (...given) => (URL.canParse(...given) ? new URL(...given) : null)
@@ -74,11 +75,4 @@ const does = {
   },
 }
 
-parentPort.on('message', async ({ id, name }) => {
-  try {
-    parentPort.postMessage({ id, result: await does[name]() })
-  } catch (error) {
-    parentPort.postMessage({ id, error: String(error.stack) })
-  }
-  if (name === 'stop') parentPort.close()
-})
+serveRequests(does)
