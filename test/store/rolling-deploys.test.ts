@@ -175,6 +175,11 @@ describeSqlite('given twenty logins in a SQLite file, each in three processes wh
   it(TITLE, async () => {
     const database = new BetterSqlite!(join(folder, 'tokens.db'))
     ends.push(() => database.close())
-    await rollThrough('SQLite', (code, options) => code.sqliteStore({ database, ...options }))
+    await rollThrough('SQLite', (code, options) =>
+      code.sharedStore(
+        code.sqliteRegister(() => database, 1_000, undefined, clock),
+        options,
+      ),
+    )
   })
 })

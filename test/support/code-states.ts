@@ -8,7 +8,7 @@ import type * as login from '../../src/login/index.ts'
 import type * as postgres from '../../src/postgres/index.ts'
 import type * as redis from '../../src/redis/index.ts'
 import type * as store from '../../src/store/index.ts'
-import type { sqliteStore } from '../../src/sqlite/index.ts'
+import type * as sqlite from '../../src/sqlite/sqlite-register.ts'
 import { builtOnce } from './built-once.ts'
 
 /** The package as one release of a program has it. Releases share no module. */
@@ -16,7 +16,8 @@ export type Code = Pick<typeof main, 'createTokenManager' | 'TokenError'> &
   Pick<typeof login, 'person'> &
   Pick<typeof postgres, 'postgresStore'> &
   Pick<typeof redis, 'redisStore'> &
-  Pick<typeof store, 'sharedStore'> & { sqliteStore: typeof sqliteStore }
+  Pick<typeof store, 'sharedStore'> &
+  Pick<typeof sqlite, 'sqliteRegister'>
 
 /**
  * `now`: this code. `later`: this code with one more optional member in the record and in its token set, as the next release may have. It passes what it
@@ -35,7 +36,7 @@ const CHANGES = [
 ] as const
 
 export async function codeOf(state: State): Promise<Code> {
-  const folder = await builtOnce(`release-${state}-${process.env.DEPLOYS_FROM ?? ''}`, ['src'], (dir) =>
+  const folder = await builtOnce(`release-${state}-${process.env.DEPLOYS_FROM ?? ''}`, ['src', __filename], (dir) =>
     build(dir, state),
   )
   return createRequire(__filename)(join(process.cwd(), folder, 'index.cjs')) as Code
@@ -50,7 +51,7 @@ async function build(dir: string, state: State): Promise<void> {
   } else cpSync('src', join(root, 'src'), { recursive: true })
   if (state === 'later') change(join(root, FILE))
   const entry = join(root, 'entry.ts')
-  const rooms = ['index', 'login/index', 'postgres/index', 'redis/index', 'sqlite/index', 'store/index']
+  const rooms = ['index', 'login/index', 'postgres/index', 'redis/index', 'sqlite/sqlite-register', 'store/index']
   writeFileSync(entry, rooms.map((name) => `export * from './src/${name}.ts'`).join('\n'))
   const rolldown = join('node_modules', 'rolldown', 'bin', 'cli.mjs')
   const output = ['--file', join(dir, 'index.cjs'), '--format', 'cjs', '--platform', 'node', '--external', 'axios']
