@@ -138,7 +138,7 @@ export class Machine implements LoginHost {
         if (account.current?.freshness !== 'expired') this.room.keep()
       },
       onPause: (pauseMs, error) => {
-        const backoff = { until: this.now + pauseMs, error, failures, isFirm: true }
+        const backoff = backoffAfter(error, { ms: pauseMs, failures, isFirm: true }, this.now)
         account.backoff = backoff
         this.room.dismiss(this.denial(backoff), backoff.until)
       },
@@ -228,7 +228,7 @@ export class Machine implements LoginHost {
     const isNews = isNewFailure(backoff, before, isLost && !isOwn && login?.isPresent === false)
     // An access token that is still valid is kept until it expires.
     const validMs = isLost ? this.logins.lost?.(error, by) : undefined
-    this.#armTimer(validMs ?? coolDown.ms)
+    this.#armTimer(validMs ?? backoff.asksAt - this.now)
     const failure = coolDown.ms === Infinity ? error : errorWith(error, { retryAt: nextAttemptAt })
     // A pending login may still bring a token for them.
     if (!isLost || !login?.isPending) this.room.dismiss(failure)

@@ -33,24 +33,26 @@ export function isDenial(admitted: Admission): admitted is Denial {
 export interface Backoff extends Pick<OwnCoolDown, 'failures' | 'isFirm' | 'whileUsable'> {
   /** Infinity: until `reset()`, `adopt()`, or a login elsewhere. */
   readonly until: number
-  /** From this instant on, the next caller makes the manager check the record for a login elsewhere. Monotonic ms. */
-  readonly asksAt?: number
+  /** From this instant on, the next caller makes the manager check the record: another owner may have ended the backoff. Monotonic ms. */
+  readonly asksAt: number
   readonly error: TokenError
 }
 
 /** The shortest interval at which a manager that requires a login checks the store for a login of another owner, ms. */
 export const ASK_MS = 1_000
+/** Another owner may end a backoff: by a login, or by writing back the tokens that a store has lost. */
+const ASKS_MS: Partial<Record<TokenErrorCode, number>> = { ERR_LOGIN_REQUIRED: ASK_MS, ERR_STORE_UNAVAILABLE: 2_000 }
 
-/** The backoff after a failed renewal. @param mayAsk Whether the manager has a store, in which another owner may store a login. */
+/** The backoff after a failed renewal. @param mayAsk Whether the manager has a store. */
 export function backoffAfter(
   error: TokenError,
-  { ms, failures, isFirm, whileUsable }: OwnCoolDown,
+  { ms, failures, isFirm, whileUsable }: Pick<OwnCoolDown, 'ms' | 'failures' | 'isFirm' | 'whileUsable'>,
   now: number,
-  mayAsk: boolean,
+  mayAsk = false,
 ): Backoff {
-  const asksAt = now + (mayAsk ? ASK_MS : ms)
-  const ends = error.code === 'ERR_LOGIN_REQUIRED' ? { until: Infinity, asksAt } : { until: now + ms }
-  return { ...ends, error, failures, isFirm, whileUsable }
+  const until = error.code === 'ERR_LOGIN_REQUIRED' ? Infinity : now + ms
+  const asksAt = now + (mayAsk ? Math.min(ms, ASKS_MS[error.code] ?? ms) : ms)
+  return { until, asksAt, error, failures, isFirm, whileUsable }
 }
 
 /**
@@ -76,7 +78,7 @@ export function admission(activity: Activity, now: number, limit = now, breaksBa
 }
 
 function blockedBy({ renewal, backoff }: Activity, now: number, limit: number, breaks: boolean): Backoff | undefined {
-  const endsAt = backoff?.asksAt ?? backoff?.until ?? now
+  const endsAt = backoff?.asksAt ?? now
   if (now >= endsAt) return undefined
   const canJoin = renewal !== undefined
   // All callers join a renewal that runs despite the backoff.
@@ -180,5 +182,5 @@ export function timerMs(
   const isKept = keepWarm === 'always' || (token.used && token.remainingMs > 0)
   if (renewal || isClosed || !isKept || backoff?.until === Infinity) return undefined
   // The timer may fire slightly early, or during the cool-down after a failed renewal.
-  return token.freshness === 'fresh' ? token.freshMs : (backoff?.until ?? now) - now
+  return token.freshness === 'fresh' ? token.freshMs : (backoff?.asksAt ?? now) - now
 }

@@ -33,8 +33,7 @@ function messageOf({ code, status, by }: CoolDown): string {
 
 /** The message of `ERR_STORE_UNAVAILABLE`, the code of the cool-down of a record that may have lost writes. */
 const LOST_WRITES =
-  'The shared token store has lost writes (a failover, or a restored copy): its refresh token may be spent. The manager waits to let the other processes ' +
-  'write back what they have'
+  'The shared token store has lost writes, in a failover or a restore: its refresh token may be spent. Another process may still write back a newer one'
 
 /** Why another owner failed, and what to do. */
 const CAUSES: Readonly<Record<TokenErrorCode, string>> = {

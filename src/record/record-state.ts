@@ -66,8 +66,6 @@ function isOfOthers(coolDown: StoredCoolDown | undefined, { credentialsDigest }:
   return coolDown?.by !== undefined && credentialsDigest !== undefined && coolDown.by !== credentialsDigest
 }
 
-/** The owner that has the lost tokens writes them back earlier, so the others ask again after this time, ms. */
-const POLL_MS = 2_000
 const LOST_WRITES = {
   ...({ kind: 'cool-down', isFirm: true, failures: 0, code: 'ERR_STORE_UNAVAILABLE', status: undefined } as const),
   ...{ serviceCode: undefined, loginReason: undefined, by: undefined },
@@ -76,9 +74,7 @@ const LOST_WRITES = {
 /** Whether another owner may still have the successor of the refresh token. */
 function lossIn(state: RecordState, request: LeaseTerms, now: number) {
   const waitMs = lossWaitMs(state, request, now)
-  return waitMs > 0
-    ? ({ kind: 'cooling', coolDown: { ...LOST_WRITES, ms: Math.min(waitMs, POLL_MS) } } as const)
-    : undefined
+  return waitMs > 0 ? ({ kind: 'cooling', coolDown: { ...LOST_WRITES, ms: waitMs } } as const) : undefined
 }
 
 /**

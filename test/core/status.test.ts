@@ -12,8 +12,8 @@ import {
 
 const renewal = { lastError: undefined }
 const error = new TokenError('ERR_THROTTLED', 'Too many token calls')
-const backoff: Backoff = { until: 2_000, error, failures: 3, isFirm: true }
-const earlier: Backoff = { until: 1_000, error, failures: 2, isFirm: true }
+const backoff: Backoff = { until: 2_000, asksAt: 2_000, error, failures: 3, isFirm: true }
+const earlier: Backoff = { until: 1_000, asksAt: 1_000, error, failures: 2, isFirm: true }
 
 const soft: Backoff = { ...earlier, isFirm: false }
 const login: Backoff = {
@@ -115,7 +115,13 @@ describe('given a failed renewal, when the backoff begins', () => {
   const coolDown = { kind: 'cool-down', ms: 5_000, failures: 2, isFirm: false, code: 'ERR_THROTTLED' } as const
 
   it('then it lasts as long as planned', () => {
-    expect(backoffAfter(error, coolDown, 100, true)).toEqual({ until: 5_100, error, failures: 2, isFirm: false })
+    expect(backoffAfter(error, coolDown, 100, true)).toEqual({
+      until: 5_100,
+      asksAt: 5_100,
+      error,
+      failures: 2,
+      isFirm: false,
+    })
   })
 
   it('then a manager that waits for a login may check for one after a second', () => {
