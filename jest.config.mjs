@@ -57,6 +57,7 @@ const servers = [
     'store/registers',
     'store/rolling-deploys',
     'resources/stores',
+    'resources/places',
   ],
   'faults/busy-loop',
 ]

@@ -87,7 +87,6 @@ export class RotatingServer {
     if (body.get('grant_type') === 'client_credentials')
       return [200, this.#issued(what, { refreshToken: '', isEnded: false }, 'service')]
     const presented = body.get('refresh_token') ?? ''
-    if (process.env.DBG) console.log(what, presented, this.#logins.get(presented))
     const login = this.#logins.get(presented)
     if (!login || login.isEnded) return [400, { error: 'invalid_grant' }]
     if (login.refreshToken !== presented) {

@@ -5,7 +5,7 @@ import { loginSource } from '../../src/oauth2/login-source.ts'
 import { contextText } from '../../src/oauth2/login-context.ts'
 import { forResource } from '../../src/oauth2/index.ts'
 import { misuse } from '../service/world.ts'
-import { ORDERS, STOCK, worldWith } from './world.ts'
+import { NO_STORE, ORDERS, STOCK, worldWith } from './world.ts'
 
 describe('given a source of its own (F418)', () => {
   const asked: unknown[] = []
@@ -65,7 +65,7 @@ describe('given a source of its own (F418)', () => {
 
 describe('given the login of an MCP server, whose authorization server has another resource (F425)', () => {
   it('when both are used, then each has a token, from one refresh token', async () => {
-    const { server, clock } = await worldWith('no store')
+    const { server, clock } = await worldWith(NO_STORE)
     const source = loginSource({
       ...{
         id: 'mcp',

@@ -18,6 +18,7 @@ import { postgresStore } from '../../src/postgres/index.ts'
 import { redisStore } from '../../src/redis/index.ts'
 import { sqliteRegister } from '../../src/sqlite/sqlite-register.ts'
 import { sharedStore, type SharedStoreOptions } from '../../src/store/index.ts'
+import { type Code, codeOf } from '../support/code-states.ts'
 import { printFigure } from '../support/figure.ts'
 import { outcome } from '../support/managed.ts'
 import { BetterSqlite, describeSqlite } from '../support/node-sqlite.ts'
@@ -28,7 +29,7 @@ import * as redisClock from '../support/redis-clock.ts'
 import { describeRedis, startRedis } from '../support/redis-server.ts'
 import { Traffic } from '../support/traffic.ts'
 import { type WatchedClock, watchedClock } from '../support/watched-clock.ts'
-import { ORDERS, STOCK } from './world.ts'
+import { encryptionKeys, ORDERS, STOCK } from './world.ts'
 
 const PROCESSES = 10
 const LIFETIMES = 40
@@ -38,9 +39,8 @@ const STEP_MS = 250
 const STEPS = LIFETIME_MS / STEP_MS
 const SEED = Number(process.env.RESOURCES_SEED ?? 418)
 
-const encryptionKeys: SharedStoreOptions['encryptionKeys'] = [
-  { id: 'key-1', key: Uint8Array.from({ length: 32 }, (_, at) => at) },
-]
+/** With `DEPLOYS_FROM=<commit>` the code of that commit. */
+const OTHER = process.env.DEPLOYS_FROM === undefined ? 'later' : 'from'
 const WHATS = ['login', ORDERS, STOCK] as const
 
 /** The server. A refresh token is valid once: presenting a used one ends the login of its user. An exchange takes a drawn time. */
@@ -63,10 +63,11 @@ class Server {
     return { refreshToken: this.#rotated(user), subject: user }
   }
 
-  source(): TokenSource {
+  /** @param login `person` of the code that uses it. */
+  source(login: TokenSource['login'] = person): TokenSource {
     return {
       id: 'strict',
-      login: person,
+      login,
       resources: true,
       obtain: () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'log in', { outcome: 'not-sent' })),
       refresh: (refreshToken, context) => this.#refresh(refreshToken, context),
@@ -103,24 +104,33 @@ afterEach(async () => {
 const clock = watchedClock()
 const traffic = new Traffic()
 
-type StoreOf = (options: SharedStoreOptions) => TokenStore
+/** @param code Of the process. */
+type StoreOf = (
+  options: SharedStoreOptions,
+  code: Pick<Code, 'redisStore' | 'postgresStore' | 'sharedStore' | 'sqliteRegister'>,
+) => TokenStore
+
+const THIS_CODE = { createTokenManager, person, redisStore, postgresStore, sharedStore, sqliteRegister }
 
 /** A login in ten processes, each with its own store and a manager for each API. */
 function worldWith(storeOf: StoreOf) {
   const random = randomFrom(SEED)
   const server = new Server(clock, random)
-  const processes = Array.from({ length: PROCESSES }, () => {
-    const login = createTokenManager({
-      source: server.source(),
-      store: storeOf({ encryptionKeys }),
+  const open = (code: typeof THIS_CODE = THIS_CODE) => {
+    const login = code.createTokenManager({
+      source: server.source(code.person),
+      store: storeOf({ encryptionKeys }, code),
       storeKey: 'session',
       clock,
       random,
     }) as LoginManager
     login.onAny(() => undefined)
     ends.push(() => login.close())
-    return { login, apis: [login, forResource(login, { resource: ORDERS }), forResource(login, { resource: STOCK })] }
-  })
+    // Other code knows no resources.
+    const resources = code === THIS_CODE ? [ORDERS, STOCK] : []
+    return { login, apis: [login, ...resources.map((resource) => forResource(login, { resource }))] }
+  }
+  const processes = Array.from({ length: PROCESSES }, () => open())
   const pass = async () => {
     await traffic.idle()
     await clock.advance(STEP_MS)
@@ -132,7 +142,7 @@ function worldWith(storeOf: StoreOf) {
     for (let n = 0; n < STEPS && !waiting.isDone; n += 1) await pass()
     return promise
   }
-  return { random, server, processes, pass, until }
+  return { random, server, processes, open, pass, until }
 }
 
 /** What is wrong with the answer to a request for a token; undefined if nothing is. */
@@ -201,10 +211,34 @@ async function changeUsers(storeOf: StoreOf): Promise<void> {
   expect([presented.length - new Set(presented).size, ended.size]).toEqual([0, 0])
 }
 
+/** A process of another release renews its own token. A process that starts then has the tokens of the resources, without an exchange. */
+async function renewInOtherCode(name: string, storeOf: StoreOf): Promise<void> {
+  const { server, processes, open, pass, until } = worldWith(storeOf)
+  const [one] = processes
+  const other = open(await codeOf(OTHER)).login
+  await until(one!.login.adopt(server.login('ada')))
+  for (let lifetime = 0; lifetime < LIFETIMES / 4; lifetime += 1) {
+    const tokens = await until(Promise.all(one!.apis.map((api) => api.getAccessToken())))
+    await until(other.renew())
+    const { length } = server.presented
+    const next = open()
+    const found = await until(Promise.all(next.apis.map((api) => api.getAccessToken())))
+    expect([found.slice(1), server.presented.length]).toEqual([tokens.slice(1), length])
+    await until(next.login.close())
+    for (let n = 0; n < STEPS; n += 1) await pass()
+  }
+  const { presented, ended } = server
+  printFigure(`${name}, two releases`, `${presented.length} exchanges, ${ended.size} logins ended`)
+  expect([presented.length - new Set(presented).size, ended.size]).toEqual([0, 0])
+}
+
 /** @param start Starts what keeps the records. */
 function testsWith(name: string, start: () => StoreOf | Promise<StoreOf>): void {
   it('when they ask over 40 lifetimes, then all are served, each refresh token is presented once, and the login lives (F418, F425)', async () =>
     serveLifetimes(name, await start()))
+
+  it('when a process whose code knows no resources renews, then their tokens stay in the record, and the login lives (F423)', async () =>
+    renewInOtherCode(name, await start()))
 
   it('when two users log in in turn, then no token of the former user is sent for any API after it (F421, F425)', async () =>
     changeUsers(await start()))
@@ -217,14 +251,14 @@ describeRedis('given a login with two APIs in ten processes, sealed in a Redis',
     await client.connect()
     ends.push(() => client.destroy())
     const send = traffic.counted((args: string[]) => client.sendCommand(args))
-    return (options) => redisStore({ client: redisClock.onClock(send, clock), ...options })
+    return (options, code) => code.redisStore({ client: redisClock.onClock(send, clock), ...options })
   })
 })
 
 describePostgres('given a login with two APIs in ten processes, sealed in a PostgreSQL', () => {
   testsWith('PostgreSQL', async () => {
     const pool = await startTableOnClock(clock, traffic, (end) => ends.push(end))
-    return (options) => postgresStore({ pool, ...options })
+    return (options, code) => code.postgresStore({ pool, ...options })
   })
 })
 
@@ -235,12 +269,12 @@ describeSqlite('given a login with two APIs in ten processes, sealed in a SQLite
 
   testsWith('SQLite', () => {
     const file = join(folder, `tokens-${(files += 1)}.db`)
-    return (options) => {
+    return (options, code) => {
       const database = new BetterSqlite!(file)
       ends.push(() => database.close())
       // As sqliteStore does, with the clock of the test.
-      return sharedStore(
-        sqliteRegister(() => database, 100, undefined, clock),
+      return code.sharedStore(
+        code.sqliteRegister(() => database, 100, undefined, clock),
         options,
       )
     }

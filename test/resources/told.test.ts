@@ -9,11 +9,11 @@ import { logEvents } from '../../src/index.ts'
 import { headOf, lineOf } from '../../src/inspector/head.ts'
 import { forResource } from '../../src/oauth2/index.ts'
 import { instrument } from '../../src/opentelemetry/index.ts'
-import { ORDERS, worldWith } from './world.ts'
+import { NO_STORE, ORDERS, worldWith } from './world.ts'
 
 describe('given the tokens of a resource (F424)', () => {
   it('when they are logged, measured and shown, then each says which resource', async () => {
-    const { server, open, quiet } = await worldWith('no store')
+    const { server, open, quiet } = await worldWith(NO_STORE)
     const login = open()
     const orders = forResource(login, { resource: ORDERS, scope: 'orders:read' })
     const lines: unknown[] = []

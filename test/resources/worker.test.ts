@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { forResource } from '../../src/oauth2/index.ts'
 import { connectTokens, exposeTokens } from '../../src/web/index.ts'
 import { failureOf } from '../service/world.ts'
-import { ORDERS, STOCK, worldWith } from './world.ts'
+import { NO_STORE, ORDERS, STOCK, worldWith } from './world.ts'
 
 const endings: (() => unknown)[] = []
 afterEach(async () => {
@@ -10,7 +10,7 @@ afterEach(async () => {
 })
 
 async function pagesOf(count: number) {
-  const world = await worldWith('no store')
+  const world = await worldWith(NO_STORE)
   const login = world.open()
   const connect = async () => {
     const { port1, port2 } = new MessageChannel()
