@@ -23,6 +23,7 @@ import type { StoreReports, TokenRecord } from '../core/token-store.ts'
 import { adopt, clear } from '../record/acts.ts'
 import { countsItself, turnsMs, withOwner } from '../record/fleet.ts'
 import { bare } from '../core/whole.ts'
+import { unchanged } from '../record/record-shape.ts'
 import { accept, acquire, acquireForLogout, check, overlap, release } from '../record/record-state.ts'
 import { adoptAgain, clearAgain } from '../record/repeated-acts.ts'
 import type { Changes } from './changes.ts'
@@ -160,6 +161,14 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     const seen = { ...ends, seenVersion }
     return this.#cleared((state, reading) =>
       clearAgain(state, seen, reading, datedIn(reading, login ?? act), login !== undefined),
+    )
+  }
+
+  /** A login that ended before the record had it ends what it would have replaced. */
+  protected async endAgain(seenVersion: number, act: Act, loginId: string | undefined): Promise<undefined> {
+    const seen = { ...NO_ENDING, seenVersion }
+    await this.#cleared((state, reading) =>
+      state?.loginId === loginId ? unchanged(undefined) : clearAgain(state, seen, reading, datedIn(reading, act), true),
     )
   }
 

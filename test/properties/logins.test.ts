@@ -142,15 +142,23 @@ describe('given a login that the store did not receive, and a request of it that
   } as const
   const [down, well] = (['down', 'well'] as const).map((is) => ({ act: 'register', is }) as const)
   const refuse = { act: 'refuse', at: 1 } as const
-  const later = { act: 'advance', ms: 1 } as const
+  const pause = (ms: number) => ({ act: 'advance', ms }) as const
 
   it('when the store has an earlier login of the same millisecond, then the request gets a new token of its own login (F329)', async () => {
     const sent = await told({ act: 'logout', at: 0 }, login(1, 'carol'), down!, login(1, 'alice'), request, refuse)
     expect(sent).toMatchObject({ requests: 2, replayed: 1 })
   })
 
+  it('when that login ends before the store can be reached, then no request gets a token of the login before it (F360)', async () => {
+    const late = { act: 'register', is: 'late' } as const
+    const slow = { act: 'service', ends: 'accepted', times: 1, takesMs: 12_000 } as const
+    const first = { ...request, takesMs: 5_000 }
+    const sent = await told(login(1, 'carol'), late, login(1, 'alice'), slow, first, refuse, pause(120_000), request)
+    expect(sent).toMatchObject({ requests: 1, replayed: 0, heldBack: 1 })
+  })
+
   it('when a user has logged in elsewhere since, then the request does not get a token of that login (F209)', async () => {
-    const sent = await told(down!, login(1, 'alice'), request, well!, later, login(0, 'carol'), refuse)
+    const sent = await told(down!, login(1, 'alice'), request, well!, pause(1), login(0, 'carol'), refuse)
     expect(sent).toMatchObject({ requests: 1, replayed: 0 })
   })
 })
