@@ -68,6 +68,7 @@ const guests = [
   'sqlite/bun',
   'sqlite/cli',
   'sqlite/clock-set',
+  'sqlite/clock-set-processes',
   'sqlite/copies',
   'sqlite/file',
   'sqlite/lock',
