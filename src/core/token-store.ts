@@ -159,5 +159,5 @@ export interface TokenRecord {
    */
   watch?(onChange: () => void): (() => void) | undefined
   /** Whether `watch` currently reports every change. Absent: owners watch only while they wait. */
-  isWatched?(): boolean
+  readonly isWatched?: (() => boolean) | undefined
 }

@@ -66,8 +66,11 @@ export async function storedIn(text: string, key: string, keyRing: KeyRing): Pro
   // Anyone with write access to the register could have made this record.
   if (!isKnown) return flawed('it was not sealed')
   const opened = await keyRing.open(envelope, contextOf(key, envelope)).catch(() => undefined)
-  if (opened === undefined) return flawed('it was changed, or sealed with another key of the same id')
-  const state = withoutInvalidHints(quietly(() => JSON.parse(opened) as unknown))
+  return opened === undefined ? flawed('it was changed, or sealed with another key of the same id') : openedIn(opened)
+}
+
+function openedIn(text: string): Stored {
+  const state = withoutInvalidHints(quietly(() => JSON.parse(text) as unknown))
   const read = isRecordState(state) ? whole(state) : undefined
   return read && isInOrder(read) ? { state: read, flaw: undefined } : NO_RECORD
 }

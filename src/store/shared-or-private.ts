@@ -1,6 +1,8 @@
+import type { Act } from '../core/acts.ts'
 import type { Clock } from '../core/clock.ts'
 import { TokenError } from '../core/errors.ts'
-import { aged, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
+import type { CheckResult, Decide, Lease, LeaseResult, ReleaseResult, Report } from '../core/lease.ts'
+import { type AdoptedTokens, aged, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
 import type { StoreReports, TokenRecord } from '../core/token-store.ts'
 import type { Changes } from './changes.ts'
 import { ForeignRecord } from './record-text.ts'
@@ -18,84 +20,115 @@ export interface StoreSettings extends SharedSettings {
 }
 
 /** The shared record, or a private one while the shared one is unavailable. */
-export function sharedOrPrivate(
-  settings: StoreSettings,
-  key: string,
-  clock: Clock,
-  reports: StoreReports,
-): TokenRecord {
-  const shared = new RepeatingRecord(settings, key, clock, reports)
-  const { alone, unreported } = shared
-  const { changes } = settings
-  const turns = new Turns(clock)
-  const fails = settings.onUnavailable === 'fail'
-  let isReadable = !settings.keyRing.seals
-  const unavailable = (thrown: unknown) => unavailableIn(settings, reports, thrown)
-  const rejected = (thrown: unknown): never => {
-    throw unavailable(thrown)
+export class SharedOrPrivate implements TokenRecord {
+  readonly #settings: StoreSettings
+  readonly #reports: StoreReports
+  readonly #shared: RepeatingRecord
+  readonly #turns: Turns
+  readonly #fails: boolean
+  readonly isWatched: (() => boolean) | undefined
+  #isReadable: boolean
+
+  constructor(settings: StoreSettings, key: string, clock: Clock, reports: StoreReports) {
+    this.#settings = settings
+    this.#reports = reports
+    this.#shared = new RepeatingRecord(settings, key, clock, reports)
+    this.#turns = new Turns(clock)
+    this.#fails = settings.onUnavailable === 'fail'
+    const { changes } = settings
+    this.isWatched = changes && (() => changes.areComplete)
+    this.#isReadable = !settings.keyRing.seals
+  }
+
+  async acquire(...given: Parameters<TokenRecord['acquire']>): Promise<LeaseResult> {
+    this.#reportReadable()
+    try {
+      const result = await this.#shared.acquire(...given)
+      this.#turns.end(this.#shared.turnsMs)
+      return result
+    } catch (thrown) {
+      const error = this.#unavailable(thrown)
+      const { alone } = this.#shared
+      alone.reportsExchanges = !(thrown instanceof ForeignRecord)
+      if (!this.#mayServeAlone(given[3]?.needsLogin === true) || !this.#turns.hasCome(given[0])) throw error
+      return alone.acquire(...given)
+    }
+  }
+
+  #mayServeAlone(needsLogin: boolean): boolean {
+    const { alone } = this.#shared
+    // A rolling deploy leaves foreign records. They block no source that can obtain.
+    if (this.#fails && (alone.reportsExchanges || needsLogin)) return false
+    // A login cannot be obtained. Only the shared record may have it, unless this owner keeps its tokens until the record has them.
+    return !needsLogin || this.#settings.isAlone?.() === true || alone.kept !== undefined
+  }
+
+  async acquireForLogout(...given: Parameters<TokenRecord['acquireForLogout']>): Promise<LeaseResult> {
+    this.#reportReadable()
+    try {
+      return await this.#shared.acquireForLogout(...given)
+    } catch (thrown) {
+      const error = this.#unavailable(thrown)
+      if (this.#fails) throw error
+      return this.#shared.alone.acquireForLogout()
+    }
+  }
+
+  accept(lease: Lease, tokens: NewTokens): Promise<StoredTokens> {
+    if (lease.isPrivate) return this.#shared.alone.accept(lease, tokens)
+    return this.#served(this.#orError(this.#shared.accept(lease, tokens)), tokens, lease.version)
+  }
+
+  release(lease: Lease, report: Report | Decide): Promise<ReleaseResult> {
+    if (!lease.isPrivate) return this.#orError(this.#shared.release(lease, report))
+    this.#turns.failed()
+    return this.#shared.alone.release(lease, report)
+  }
+
+  adopt(seenVersion: number, tokens: NewTokens, act: Act, mustStore = false): Promise<AdoptedTokens> {
+    const stored = this.#orError(this.#shared.adopt(seenVersion, tokens, act))
+    // A login must be stored: the next request of this user may use another manager, which has only the store.
+    return this.#fails || mustStore ? stored : this.#served(stored, tokens, seenVersion)
+  }
+
+  clear(...cleared: Parameters<TokenRecord['clear']>): Promise<StoredTokens | undefined> {
+    return this.#orError(this.#shared.clear(...cleared))
+  }
+
+  close(): void {
+    this.#shared.unreported.close()
+  }
+
+  check(seenVersion: number, login?: number): Promise<CheckResult | undefined> {
+    return this.#shared.check(seenVersion, login)
+  }
+
+  watch(onChange: () => void): (() => void) | undefined {
+    const { changes, register } = this.#settings
+    return changes ? this.#shared.watchIn(changes, onChange) : register.watch?.(() => onChange())
   }
 
   /** Reports once that records are not encrypted. Not in open(): before the first lease request nothing can listen. */
-  function reportReadable(): void {
-    if (isReadable)
-      reports.anomaly('tokens-unencrypted', 'Tokens are stored unencrypted: the store has no encryptionKeys')
-    isReadable = false
+  #reportReadable(): void {
+    if (this.#isReadable)
+      this.#reports.anomaly('tokens-unencrypted', 'Tokens are stored unencrypted: the store has no encryptionKeys')
+    this.#isReadable = false
   }
 
   /** Uses the tokens even if the store has not stored them: an outage fails no request while there is a token. */
-  function served(stored: Promise<StoredTokens>, tokens: NewTokens, version: number): Promise<StoredTokens> {
-    const sinceMs = shared.stopwatch()
+  #served(stored: Promise<StoredTokens>, tokens: NewTokens, version: number): Promise<StoredTokens> {
+    const sinceMs = this.#shared.stopwatch()
     return stored.catch(() => ({ ...aged(tokens, sinceMs()), version }))
   }
 
-  return {
-    async acquire(...given) {
-      reportReadable()
-      try {
-        const result = await shared.acquire(...given)
-        turns.end(shared.turnsMs)
-        return result
-      } catch (thrown) {
-        const error = unavailable(thrown)
-        alone.reportsExchanges = !(thrown instanceof ForeignRecord)
-        const needsLogin = given[3]?.needsLogin === true
-        // A rolling deploy leaves foreign records. They block no source that can obtain.
-        if (fails && (alone.reportsExchanges || needsLogin)) throw error
-        // A login cannot be obtained. Only the shared record may have it, unless this owner keeps its tokens until the record has them.
-        if (needsLogin && !settings.isAlone?.() && !alone.kept) throw error
-        if (!turns.hasCome(given[0])) throw error
-        return alone.acquire(...given)
-      }
-    },
-    async acquireForLogout(...given) {
-      reportReadable()
-      try {
-        return await shared.acquireForLogout(...given)
-      } catch (thrown) {
-        const error = unavailable(thrown)
-        if (fails) throw error
-        return alone.acquireForLogout()
-      }
-    },
-    accept(lease, tokens) {
-      if (lease.isPrivate) return alone.accept(lease, tokens)
-      return served(shared.accept(lease, tokens).catch(rejected), tokens, lease.version)
-    },
-    release(lease, ...report) {
-      if (!lease.isPrivate) return shared.release(lease, ...report).catch(rejected)
-      turns.failed()
-      return alone.release(lease, ...report)
-    },
-    adopt(seenVersion, tokens, act, mustStore = false) {
-      const stored = shared.adopt(seenVersion, tokens, act).catch(rejected)
-      // A login must be stored: the next request of this user may use another manager, which has only the store.
-      return fails || mustStore ? stored : served(stored, tokens, seenVersion)
-    },
-    clear: (...cleared) => shared.clear(...cleared).catch(rejected),
-    close: () => unreported.close(),
-    check: (...given) => shared.check(...given),
-    watch: (onChange) => (changes ? shared.watchIn(changes, onChange) : settings.register.watch?.(() => onChange())),
-    ...(changes && { isWatched: () => changes.areComplete }),
+  #orError<Result>(step: Promise<Result>): Promise<Result> {
+    return step.catch((thrown: unknown) => {
+      throw this.#unavailable(thrown)
+    })
+  }
+
+  #unavailable(thrown: unknown): TokenError {
+    return unavailableIn(this.#settings, this.#reports, thrown)
   }
 }
 

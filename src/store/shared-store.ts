@@ -9,7 +9,7 @@ import { Changes } from './changes.ts'
 import { checkedRegister } from './checked-register.ts'
 import { reasonIn } from './reason.ts'
 import { type EncryptionKey, KeyRing } from './sealed-box.ts'
-import { sharedOrPrivate, type StoreSettings } from './shared-or-private.ts'
+import { SharedOrPrivate, type StoreSettings } from './shared-or-private.ts'
 import { Steps } from './steps.ts'
 import { Together } from './together.ts'
 import type { TokenRegister } from './token-register.ts'
@@ -114,7 +114,7 @@ export function storeOn(
   const store: OpenableStore = {
     kind: register.kind,
     others: OTHER_OWNERS,
-    open: (key, ...owner) => boundRecord(key, (name) => sharedOrPrivate(settings, name, ...owner)),
+    open: (key, ...owner) => boundRecord(key, (name) => new SharedOrPrivate(settings, name, ...owner)),
   }
   return Object.freeze(store)
 }

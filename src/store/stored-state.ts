@@ -4,7 +4,6 @@ import type { MachineInstant } from '../core/lease.ts'
 import { digestOf } from '../core/digest.ts'
 import type { Change, Reading, RecordState } from '../record/record-shape.ts'
 import { isOlder, withSeen } from '../record/lost-writes.ts'
-import { EMPTY } from '../record/record-state.ts'
 import { keptMs } from '../record/record-views.ts'
 import type { StoreReports } from '../core/token-store.ts'
 import { bare } from '../core/whole.ts'
@@ -111,10 +110,7 @@ export class StoredState {
     let known = how.from && this.#carried(how.from)
     for (let attempts = 0; attempts < MAX_ATTEMPTS; known = undefined) {
       known ??= await this.#read(key, how)
-      const current = known.state && withSeen(known.state, this.seen, known.reading)
-      // What this owner restores, or has seen of a loss, must also reach the others.
-      const isMended = current?.tokens !== known.state?.tokens
-      const { state = isMended ? current : undefined, result } = step(current, known.reading)
+      const { state, result } = this.#changeOf(known, step)
       if (!state) return result
       const other = writing.get(key)
       if (other) {
@@ -128,6 +124,14 @@ export class StoredState {
       attempts += 1
     }
     throw new NoReply(`the record changed ${MAX_ATTEMPTS} times in a row`)
+  }
+
+  #changeOf<Result>({ state: before, reading }: Known, step: Step<Result>): Change<Result> {
+    const current = before && withSeen(before, this.seen, reading)
+    // What this owner restores, or has seen of a loss, must also reach the others.
+    const isMended = current?.tokens !== before?.tokens
+    const { state = isMended ? current : undefined, result } = step(current, reading)
+    return { state, result }
   }
 
   /** @throws {ForeignRecord} if the record cannot be read, and may hold a login. */
@@ -184,10 +188,7 @@ export class StoredState {
     // Reported once: permissions rarely change.
     if (epoch === null && !this.#isEpochUnknown) report('store-epoch-unknown', UNKNOWN_EPOCH)
     this.#isEpochUnknown ||= epoch === null
-    const { tokens, epoch: writtenIn } = state ?? EMPTY
-    const isOther = typeof epoch === 'string' && writtenIn !== undefined && epoch !== writtenIn
-    if (isOther && tokens?.refreshToken !== undefined && !tokens.retired && tokens.doubtAt === undefined)
-      report('store-restored', RESTORED)
+    if (state && isRestored(state, epoch)) report('store-restored', RESTORED)
   }
 
   /** @param after The text and the clock of the last reading, with the new state. */
@@ -233,6 +234,12 @@ export class StoredState {
     const now = known.reading.now + at - known.at
     return { ...known, reading: { ...known.reading, now, machine: this.#settings.machineNow?.() }, at }
   }
+}
+
+/** Whether the store may have lost writes since this record, which has a refresh token to present. */
+function isRestored({ tokens, epoch: writtenIn }: RecordState, epoch: string | null | undefined): boolean {
+  if (typeof epoch !== 'string' || writtenIn === undefined || epoch === writtenIn) return false
+  return tokens?.refreshToken !== undefined && !tokens.retired && tokens.doubtAt === undefined
 }
 
 const UNKNOWN_EPOCH =
