@@ -12,7 +12,7 @@ import { ResourceManager } from './resource-manager.ts'
 import type { Resource } from './resource-options.ts'
 import { ResourceSource, type SourceRequests } from './resource-source.ts'
 import { sharedLogin } from './shared-login.ts'
-import { slotRecord } from './slot-record.ts'
+import { SlotRecord } from './slot-record.ts'
 
 /** @returns The tokens of a resource, from the manager of its login or of its credentials. */
 export function resourceOf(
@@ -77,7 +77,7 @@ function opened(
 /** Looks like a store, so that a manager opens the record of its login. */
 function slotStore(family: Family, key: string): OpenableStore {
   const { store } = family.account.settings
-  return { kind: store?.kind ?? 'memory', others: store?.others ?? IN_MEMORY, open: () => slotRecord(family, key) }
+  return { kind: store?.kind ?? 'memory', others: store?.others ?? IN_MEMORY, open: () => new SlotRecord(family, key) }
 }
 
 /** Without a store there are no other owners, and the acts of the login keep the order of exchanges. */

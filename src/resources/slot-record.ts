@@ -1,5 +1,5 @@
-import type { Lease, LeaseResult } from '../core/lease.ts'
-import type { NewTokens, StoredTokens } from '../core/stored-tokens.ts'
+import type { Decide, Lease, LeaseResult, ReleaseResult, Report } from '../core/lease.ts'
+import type { AdoptedTokens, NewTokens, StoredTokens } from '../core/stored-tokens.ts'
 import type { TokenRecord } from '../core/token-store.ts'
 import type { Family } from './family.ts'
 import { isOfResource } from './refusals.ts'
@@ -20,77 +20,112 @@ const NO_ACCESS: Access = { accessToken: '', accessLifetimeMs: 0, accessRemainin
  * A record in a register projects inside its steps (`throughSlot`). One in memory does not: there the login keeps its own access token, and the managers of this
  * process keep theirs.
  */
-export function slotRecord(family: Family, key: string): TokenRecord {
-  const { record, tokenClock } = family.account.settings
-  const leases = new WeakMap<Lease, Own>()
-  const digest = family.digestOf(key)
-  const now = () => tokenClock.now()
-  const ownAccess = ({ lease: { tokens }, askedAt }: Own): Access =>
-    tokens ? aged(accessOf(tokens), now() - askedAt) : NO_ACCESS
+export class SlotRecord implements TokenRecord {
+  readonly #family: Family
+  readonly #key: string
+  readonly #leases = new WeakMap<Lease, Own>()
+  readonly #digest: Promise<string>
 
-  /** Tokens of a record that does not project. */
-  const projected = (tokens: StoredTokens): StoredTokens =>
-    withAccess(tokens, family.accessIn(record, key, tokens) ?? NO_ACCESS)
+  constructor(family: Family, key: string) {
+    this.#family = family
+    this.#key = key
+    this.#digest = family.digestOf(key)
+  }
 
-  async function acquire(...[, seenVersion, ttlMs, terms]: Parameters<TokenRecord['acquire']>): Promise<LeaseResult> {
-    const resting = family.resting(terms?.breaksCoolDown === true)
+  async acquire(...[, seenVersion, ttlMs, terms]: Parameters<TokenRecord['acquire']>): Promise<LeaseResult> {
+    const resting = this.#family.resting(terms?.breaksCoolDown === true)
     if (resting) return resting
-    const seen = { projects: false }
-    const use = {
-      digest: await digest,
-      used: () => family.used(),
-      onTooLarge: (one: string) => family.reportTooLarge(one),
-    }
-    const view: NonNullable<Lease['view']> = (step) => {
-      seen.projects = true
-      return throughSlot(step as never, use) as never
-    }
-    const askedAt = now()
-    const result = await record.acquire(family.account.settings.owner, seenVersion, ttlMs, { ...terms, view })
-    if (seen.projects && !(result.kind === 'granted' && result.isPrivate))
+    const { view, projects } = await this.#view()
+    const askedAt = this.#now()
+    const { owner } = this.#family.account.settings
+    const result = await this.#record.acquire(owner, seenVersion, ttlMs, { ...terms, view })
+    if (projects() && !(result.kind === 'granted' && result.isPrivate))
       return result.kind === 'granted' ? { ...result, view } : result
-    if (result.kind === 'newer') return { ...result, tokens: projected(result.tokens) }
+    if (result.kind === 'newer') return { ...result, tokens: this.#projected(result.tokens) }
     if (result.kind !== 'granted') return result
-    const lease: Lease = { ...result, ...(result.tokens && { tokens: projected(result.tokens) }) }
-    leases.set(lease, { lease: result, askedAt })
+    const lease: Lease = { ...result, ...(result.tokens && { tokens: this.#projected(result.tokens) }) }
+    this.#leases.set(lease, { lease: result, askedAt })
     return lease
   }
 
-  async function accept(lease: Lease, tokens: NewTokens): Promise<StoredTokens> {
-    const own = leases.get(lease)
+  /** @returns The view for the steps of a register, and whether the record has used it. */
+  async #view(): Promise<{ view: NonNullable<Lease['view']>; projects: () => boolean }> {
+    let projects = false
+    const use = {
+      digest: await this.#digest,
+      used: () => this.#family.used(),
+      onTooLarge: (one: string) => this.#family.reportTooLarge(one),
+    }
+    const view: NonNullable<Lease['view']> = (step) => {
+      projects = true
+      return throughSlot(step as never, use) as never
+    }
+    return { view, projects: () => projects }
+  }
+
+  async accept(lease: Lease, tokens: NewTokens): Promise<StoredTokens> {
+    const own = this.#leases.get(lease)
     const stored = own
-      ? await record.accept(own.lease, withAccess(tokens, ownAccess(own)))
-      : await record.accept(lease, tokens)
+      ? await this.#record.accept(own.lease, withAccess(tokens, this.#ownAccess(own)))
+      : await this.#record.accept(lease, tokens)
     const isStored = stored.refreshToken === tokens.refreshToken
-    if (isStored) family.rotated(stored, lease.version)
+    if (isStored) this.#family.rotated(stored, lease.version)
     if (!own) return stored
-    if (!isStored) return projected(stored)
-    family.keepAccess(record, key, stored, accessOf(tokens))
+    if (!isStored) return this.#projected(stored)
+    this.#family.keepAccess(this.#record, this.#key, stored, accessOf(tokens))
     return withAccess(stored, accessOf(tokens))
   }
 
-  return {
-    acquire,
-    accept,
-    async release(lease, given) {
-      const own = leases.get(lease)
-      if (!own) return record.release(lease, given)
-      const released = await record.release(own.lease, (meanwhile) => {
-        const { newer } = meanwhile
-        const report =
-          typeof given === 'function' ? given({ ...meanwhile, ...(newer && { newer: projected(newer) }) }) : given
-        const { shared, ...others } = report
-        // The cool-down of a refused resource is not that of the login.
-        if (shared?.kind === 'cool-down' && isOfResource(shared)) return others
-        if (shared?.kind === 'cool-down') family.rests(shared)
-        return report
-      })
-      return released.newer ? { ...released, newer: projected(released.newer) } : released
-    },
-    acquireForLogout: (...given) => record.acquireForLogout(...given),
-    adopt: (...given) => record.adopt(...given),
-    clear: (...given) => record.clear(...given),
-    ...(record.watch && { watch: (onChange: () => void) => record.watch?.(onChange) }),
+  async release(lease: Lease, given: Report | Decide): Promise<ReleaseResult> {
+    const own = this.#leases.get(lease)
+    if (!own) return this.#record.release(lease, given)
+    const released = await this.#record.release(own.lease, (meanwhile) => this.#reported(given, meanwhile))
+    return released.newer ? { ...released, newer: this.#projected(released.newer) } : released
+  }
+
+  /** @returns The report without the cool-down of a refused resource, which is not that of the login. */
+  #reported(given: Report | Decide, meanwhile: Parameters<Decide>[0]): Report {
+    const { newer } = meanwhile
+    const report =
+      typeof given === 'function' ? given({ ...meanwhile, ...(newer && { newer: this.#projected(newer) }) }) : given
+    const { shared, ...others } = report
+    if (shared?.kind !== 'cool-down') return report
+    if (isOfResource(shared)) return others
+    this.#family.rests(shared)
+    return report
+  }
+
+  acquireForLogout(...given: Parameters<TokenRecord['acquireForLogout']>): Promise<LeaseResult> {
+    return this.#record.acquireForLogout(...given)
+  }
+
+  adopt(...given: Parameters<TokenRecord['adopt']>): Promise<AdoptedTokens> {
+    return this.#record.adopt(...given)
+  }
+
+  clear(...given: Parameters<TokenRecord['clear']>): Promise<StoredTokens | undefined> {
+    return this.#record.clear(...given)
+  }
+
+  watch(onChange: () => void): (() => void) | undefined {
+    return this.#record.watch?.(onChange)
+  }
+
+  get #record(): TokenRecord {
+    return this.#family.account.settings.record
+  }
+
+  #now(): number {
+    return this.#family.account.settings.tokenClock.now()
+  }
+
+  #ownAccess({ lease: { tokens }, askedAt }: Own): Access {
+    return tokens ? aged(accessOf(tokens), this.#now() - askedAt) : NO_ACCESS
+  }
+
+  /** Tokens of a record that does not project. */
+  #projected(tokens: StoredTokens): StoredTokens {
+    return withAccess(tokens, this.#family.accessIn(this.#record, this.#key, tokens) ?? NO_ACCESS)
   }
 }
 

@@ -119,23 +119,27 @@ function mergedInto(
   use: SlotUse,
   now: number,
 ): RecordState {
-  const isStored = after.tokens !== undefined && after.tokens.fence !== projected.tokens?.fence
-  const isRefused =
-    after.coolDown !== projected.coolDown && after.coolDown !== undefined && isOfResource(after.coolDown)
-  const isRestKept = isRefused || after.coolDown === projected.coolDown
+  const { tokens, coolDown } = after
+  const isStored = tokens !== undefined && tokens.fence !== projected.tokens?.fence
+  const isSame = coolDown === projected.coolDown
+  const refused = !isSame && coolDown && isOfResource(coolDown) ? coolDown : undefined
   const merged: RecordState = {
     ...after,
-    tokens: after.tokens && ownAgain(before.tokens, after.tokens, isStored, now),
-    coolDown: isRestKept ? before.coolDown : after.coolDown,
+    tokens: tokens && ownAgain(before.tokens, tokens, isStored, now),
+    coolDown: refused || isSame ? before.coolDown : coolDown,
   }
-  if (!isStored && !isRefused) return merged
-  const slots = { ...slotsOf(before) }
-  const { digest } = use
-  if (after.tokens && isStored) slots[digest] = slotIn(after.tokens, now)
-  else if (isRefused)
-    slots[digest] = { ...(slots[digest] ?? { ...NO_ACCESS, at: now, usedAt: now }), coolDown: after.coolDown }
+  const slots = slotsOf(before)
+  if (isStored) return withSlot(merged, slots, slotIn(tokens, now), use, now)
+  if (!refused) return merged
+  const { [use.digest]: slot = { ...NO_ACCESS, at: now, usedAt: now } } = slots
+  return withSlot(merged, slots, { ...slot, coolDown: refused }, use, now)
+}
+
+/** The record with this slot in the place of the old one, and the times at which this process has used the others. */
+function withSlot(state: RecordState, before: Slots['slots'], slot: Slot, use: SlotUse, now: number): RecordState {
+  const slots = { ...before, [use.digest]: slot }
   for (const used of use.used()) if (slots[used]) slots[used] = { ...slots[used], usedAt: now }
-  return withSlots(merged, kept(slots, digest, now), use)
+  return withSlots(state, kept(slots, use.digest, now), use)
 }
 
 /** The login's own access token takes its place again. */
