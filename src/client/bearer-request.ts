@@ -7,7 +7,7 @@ import { type OriginBinding, isStillOf, generationAtSending } from './origin-bin
 import { promised } from './promised.ts'
 import type { SentRequest } from '../core/proofs.ts'
 import type { Prover } from './key-port.ts'
-import { retryDecisionOf } from './retry-decision.ts'
+import { type RetryDecision, retryDecisionOf } from './retry-decision.ts'
 import type { WaitLimits } from './token-access.ts'
 
 /** What a client library calls a response. */
@@ -240,15 +240,12 @@ async function follow<R extends ClientResponse>(request: BearerRequest<R>, respo
   })
   if (decision === 'replay') {
     let next = await another(request)
-    // Waits again if the token expired while the process was stalled.
+    // Waits again if the token expired while the process was stalled. Nothing is awaited between this check and the sending (F127).
     while (next !== undefined && access.hasEnded(next)) next = await another(request)
-    // Without another token, the API's own response is the most useful one.
-    if (next === undefined || !isStillOf(binding, generation)) decision = 'surface'
-    else if (next === token) decision = 'surface-again'
-    else Object.assign(request, { token: next, isReplay: true, hasSecondProof: false })
+    decision = take(request, next)
   }
+  if (decision === 'prove-again') request.hasSecondProof = true
   if (decision === 'replay' || decision === 'prove-again') {
-    if (decision === 'prove-again') request.hasSecondProof = true
     request.prepareReplay(response)
     return sendProven(request)
   }
@@ -257,6 +254,15 @@ async function follow<R extends ClientResponse>(request: BearerRequest<R>, respo
   if (decision === 'renew-in-background') access.renewInBackground(token)
   if (await request.beforeSurface?.(response)) return sendProven(request)
   return surface(request, response, failure)
+}
+
+/** Gives the request the token that is valid now. @returns What to do then. */
+function take<R extends ClientResponse>(request: BearerRequest<R>, next: string | undefined): RetryDecision {
+  // Without another token, the API's own response is the most useful one.
+  if (next === undefined || !isStillOf(request.binding, request.generation)) return 'surface'
+  if (next === request.token) return 'surface-again'
+  Object.assign(request, { token: next, isReplay: true, hasSecondProof: false })
+  return 'replay'
 }
 
 /** @returns A token other than the rejected one; undefined if there is none. @throws `signal.reason` if the caller aborts. */

@@ -100,8 +100,7 @@ function afterRefresh(error: TokenError, situation: Situation, policy: Policy): 
 }
 
 function afterClearResponse(error: TokenError, situation: Situation, { graceMs }: Policy): Consequence {
-  const { presented = 1 } = situation
-  const again = graceMs === Infinity || presented < MAX_DOUBTFUL ? 'retry' : 'stop'
+  const again = mayPresentAgain(situation, graceMs) ? 'retry' : 'stop'
   switch (refreshTokenOutcomeOf(error)) {
     case 'refused':
       return { fate: 'dead', next: 'login', foundInvalid: true }
@@ -121,6 +120,10 @@ function afterClearResponse(error: TokenError, situation: Situation, { graceMs }
       return graceMs === Infinity ? { fate: 'keep', next } : inDoubt(situation, graceMs, next)
     }
   }
+}
+
+function mayPresentAgain({ presented = 1 }: Situation, graceMs: number): boolean {
+  return graceMs === Infinity || presented < MAX_DOUBTFUL
 }
 
 function inDoubt(situation: Situation, graceMs: number, next: 'retry' | 'stop'): Consequence {

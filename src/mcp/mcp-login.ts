@@ -91,11 +91,7 @@ const LOG_IN = 'log in through a transport of mcpLogin(): connect a client with 
  * @throws {TypeError | RangeError} naming the option.
  */
 export function mcpLogin(options: McpLoginOptions): McpLogin {
-  const own = readOptions('The options of mcpLogin', options, OPTIONS, '')
-  const { account, allowInsecureHttp, fetch, manager: managed, store } = own
-  const serverUrl = checkedSecureUrl('serverUrl', own.serverUrl, allowInsecureHttp)
-  if (serverUrl.href.includes('#')) throw new TypeError('serverUrl must have no fragment: the server never receives it')
-  const provider = checkedProvider(own.provider)
+  const { account, allowInsecureHttp, fetch, manager: managed, provider, serverUrl, store } = settingsOf(options)
   const discovery = new Discovery(provider, serverUrl, fetch)
   const id = `mcp ${JSON.stringify([serverUrl.href, account])}`
   const source = loginSource({
@@ -112,16 +108,12 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
   const page: OnePage = new OnePage(tokens, store, id, () => forget())
   const calls = new ServerCalls(fetch, tokens, serverUrl, page)
 
-  /** The tokens of a login of the SDK, with their context. */
-  async function granted(response: unknown, about: unknown): Promise<AdoptedGrant> {
-    const grant = fromTokenResponse(response as Record<string, unknown>)
-    const [issuer, scope] = [member(response, 'issuer'), member(response, 'scope')]
+  /** @param about See `Discovery`. */
+  const granted = (response: unknown, about: unknown) => {
     const { exchangeTimeoutMs: limitMs = 10_000 } = managed
     const exchange = { clock: accessTo(tokens).clock, signal: new AbortController().signal, [INTERNAL]: { limitMs } }
-    const context = await discovery.contextOf({ issuer, scope, metadataUrl: calls.metadataUrl, about }, exchange)
-    return { ...grant, context: contextText(context) }
+    return grantWithContext(response, { metadataUrl: calls.metadataUrl, about }, discovery, exchange)
   }
-
   const { authProvider, forget } = authProviderOf(provider, page, {
     async tokens() {
       const token = await calls.handOut()
@@ -143,4 +135,24 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
       return tokens.close()
     },
   })
+}
+
+function settingsOf(options: McpLoginOptions) {
+  const own = readOptions('The options of mcpLogin', options, OPTIONS, '')
+  const serverUrl = checkedSecureUrl('serverUrl', own.serverUrl, own.allowInsecureHttp)
+  if (serverUrl.href.includes('#')) throw new TypeError('serverUrl must have no fragment: the server never receives it')
+  return { ...own, serverUrl, provider: checkedProvider(own.provider) }
+}
+
+/** The tokens of a login of the SDK, with their context. */
+async function grantWithContext(
+  response: unknown,
+  found: Pick<Parameters<Discovery['contextOf']>[0], 'metadataUrl' | 'about'>,
+  discovery: Discovery,
+  exchange: Parameters<Discovery['contextOf']>[1],
+): Promise<AdoptedGrant> {
+  const grant = fromTokenResponse(response as Record<string, unknown>)
+  const [issuer, scope] = [member(response, 'issuer'), member(response, 'scope')]
+  const context = await discovery.contextOf({ issuer, scope, ...found }, exchange)
+  return { ...grant, context: contextText(context) }
 }

@@ -46,19 +46,18 @@ export function errorResponseOf(
   const { errors, needsLogin, report } = rules
   const document = documentIn(response.text)
   const isSuccessful = isSuccess(response.status)
-  const isNamed = hasError(document, errors)
-  if (isSuccessful && !isNamed && (kind === 'revoke' || !document || hasToken(document))) return undefined
+  const isUnnamed = isSuccessful && !hasError(document, errors)
+  if (isUnnamed && (kind === 'revoke' || !document || hasToken(document))) return undefined
   const custom = customMeaning(errors.classify, response.status, document, report)
   const isOfLogin = needsLogin && kind === 'refresh'
   const words = said(document, errors.codes, kind === 'refresh')
-  const call: RejectedCall = { ...rules, kind, isOfLogin, document, status: isSuccessful ? 400 : response.status }
+  const status = isSuccessful ? 400 : response.status
+  const call: RejectedCall = { ...rules, kind, isOfLogin, document, status, response }
   const name = custom ?? meaningOf(words, call)
   // WeChat and Withings send errors with status 200, too, with codes of their own.
-  if (isSuccessful && !isNamed && name === undefined) return undefined
+  if (isUnnamed && name === undefined) return undefined
   const meaning = rowOf(call, name, custom === undefined ? response : undefined)
-  const advice = adviceOn(meaning, words.code, name, call, response)
-  const named = words.code === undefined ? advice : `${words.code}: ${advice}`
-  const error = rejection(response, meaning, named, words.code)
+  const error = rejection(response, meaning, adviceOn(meaning, words.code, name, call), words.code)
   markClaims(error, document)
   return { error, meaning: meaning.error }
 }
@@ -70,6 +69,7 @@ export function hasToken(document: Members): boolean {
 /** A request that the server rejected. */
 interface RejectedCall extends ErrorRules {
   readonly kind: Exchange | 'revoke'
+  readonly response: TokenResponse
   /** Errors with status 200 count as 400. */
   readonly status: number
   /** The body. Undefined: a web page, or empty. */
@@ -82,20 +82,24 @@ interface RejectedCall extends ErrorRules {
 const REJECTS: readonly number[] = [400, 401, 403]
 
 /** @returns An error of the RFCs, or `access_denied`. Undefined: only the status is known. */
-function meaningOf(
-  { meaning, isClear, isBare }: Said,
-  { kind, status, document, isOfLogin, isAuthenticated }: RejectedCall,
-) {
-  if (isClear) return meaning
-  const isDenied = meaning === 'access_denied'
-  // RFC 6749: 401 rejects the client. Auth0 then sends access_denied, Keycloak unauthorized_client. In the refresh of a login, other words say nothing about
-  // the client, and neither does a 401 without words if the client has nothing to authenticate with (F406).
-  const isOfClient = !isOfLogin || meaning === 'unauthorized_client' || (isAuthenticated && (isDenied || isBare))
-  if (status === 401 && meaning !== 'invalid_request' && isOfClient) return 'invalid_client'
+function meaningOf(words: Said, call: RejectedCall): string | undefined {
+  const { meaning } = words
+  const { kind, status, document, isOfLogin } = call
+  if (words.isClear) return meaning
+  if (status === 401 && isOfClient(words, call)) return 'invalid_client'
   // Auth0 and Okta deny the user. A source that can obtain finds out more by its obtain.
-  if (isOfLogin && isDenied) return 'invalid_grant'
+  if (isOfLogin && meaning === 'access_denied') return 'invalid_grant'
   // A web page, e.g. of a proxy, does not reject the refresh token.
   return meaning ?? (kind === 'refresh' && status === 400 && !document ? 'invalid_request' : undefined)
+}
+
+/**
+ * Whether a 401 rejects the client (RFC 6749). Auth0 then sends access_denied, Keycloak unauthorized_client. In the refresh of a login, other words say nothing
+ * about the client, and neither does a 401 without words if the client has nothing to authenticate with (F406).
+ */
+function isOfClient({ meaning, isBare }: Said, { isOfLogin, isAuthenticated }: RejectedCall): boolean {
+  if (meaning === 'invalid_request') return false
+  return !isOfLogin || meaning === 'unauthorized_client' || (isAuthenticated && (isBare || meaning === 'access_denied'))
 }
 
 /** @param response Undefined: the option `errors` has classified the whole response, so its status and its form say nothing. */
@@ -115,29 +119,32 @@ function rowOf(
   return isPage ? { ...meaning, refreshToken: 'kept' as const } : meaning
 }
 
-function adviceOn(
-  meaning: Meaning,
-  code: string | undefined,
+/** The code, and what to do. */
+function adviceOn(meaning: Meaning, code: string | undefined, name: string | undefined, call: RejectedCall): string {
+  const option = call.option ?? (call.kind === 'revoke' ? 'revocationEndpoint' : 'tokenEndpoint')
+  const other = name === undefined && meaning.outcome === 'rejected' ? otherProtocol(call.document) : undefined
+  const advice =
+    other ??
+    (code === undefined ? undefined : adviceOnCode(meaning, call)) ??
+    generalAdvice(meaning, { ...call.response, status: call.status }, option) ??
+    adviceOnToken(meaning, name, call) ??
+    `check ${option}, and the client`
+  return code === undefined ? advice : `${code}: ${advice}`
+}
+
+function adviceOnCode({ error }: Meaning, { option, isAuthenticated }: RejectedCall): string | undefined {
+  if (option !== undefined) return undefined
+  return error === 'invalid_client' && !isAuthenticated ? PUBLIC_CLIENT : ADVICE.get(error)
+}
+
+function adviceOnToken(
+  { refreshToken, loginReason }: Meaning,
   name: string | undefined,
-  { kind, status, document, isOfLogin, isAuthenticated, option: own }: RejectedCall,
-  response: TokenResponse,
-): string {
-  const option = own ?? (kind === 'revoke' ? 'revocationEndpoint' : 'tokenEndpoint')
-  const { error, outcome, refreshToken, loginReason } = meaning
-  const other = name === undefined && outcome === 'rejected' ? otherProtocol(document) : undefined
-  const known =
-    code === undefined || own !== undefined
-      ? undefined
-      : error === 'invalid_client' && !isAuthenticated
-        ? PUBLIC_CLIENT
-        : ADVICE.get(error)
-  const general = other ?? known ?? generalAdvice(meaning, { ...response, status }, option)
-  if (general !== undefined) return general
+  { status, document, isOfLogin }: RejectedCall,
+): string | undefined {
   if (loginReason) return 'the server requires the user to log in'
   if (refreshToken && refreshToken !== 'kept') return 'the refresh token was rejected'
-  return isOfLogin && document && name === undefined && REJECTS.includes(status)
-    ? UNKNOWN_CODE
-    : `check ${option}, and the client`
+  return isOfLogin && document && name === undefined && REJECTS.includes(status) ? UNKNOWN_CODE : undefined
 }
 
 const UNKNOWN_CODE = 'the server rejects the refresh token with an unknown error code'

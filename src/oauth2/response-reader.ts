@@ -51,8 +51,7 @@ export class ResponseReader {
     if (flaw !== undefined)
       return { accessToken: '', accessLifetimeMs: 0, ...others, [GRANT_DETAILS]: { flaw: unusable(flaw) } }
     const found = accessLifetime(document, [now, context.clock.wallNow()])
-    const isRotated = presented !== undefined && (others.refreshToken ?? presented) !== presented
-    if (!found && !isRotated && memberOf(document, 'expires_in') !== undefined)
+    if (!found && !isRotation(others, presented) && memberOf(document, 'expires_in') !== undefined)
       throw unusable(`expires_in must be a positive number of seconds${CHANGED}`)
     const accessLifetimeMs = found?.ms ?? this.#defaultLifetimeMs
     this.#report(this.#problemsIn(document, found, accessLifetimeMs), context.report)
@@ -104,6 +103,10 @@ export class ResponseReader {
     for (const what of unreported) this.#reported.add(what)
     report?.('unexpected-response', `The token response ${unreported.join('; it ')}`)
   }
+}
+
+function isRotation({ refreshToken }: { refreshToken?: string }, presented: string | undefined): boolean {
+  return presented !== undefined && refreshToken !== undefined && refreshToken !== presented
 }
 
 const NO_JSON = `it is not a JSON object${CHANGED}`

@@ -160,7 +160,7 @@ class LoginPassword implements TokenSource {
     const unexpected = (what: string) => report?.('unexpected-response', `The token response ${what}`)
     const serviceNow = this.#serviceClock.at(sent, date)
     const next = document.attribute('refresh') ?? undefined
-    const isRotated = presented !== undefined && typeof next === 'string' && next !== '' && next !== presented
+    const isRotated = isRotation(next, presented)
     const access = accessIn(document, serviceNow ?? sent.wall, isRotated)
     if (!document.hasId) unexpected('has no id')
     // The manager reports a missing refresh token, because only the manager knows whether one was expected.
@@ -174,6 +174,10 @@ class LoginPassword implements TokenSource {
     if (refreshLifetimeMs > 0) return { ...grant, refreshLifetimeMs }
     return isRotated ? grant : access
   }
+}
+
+function isRotation(next: unknown, presented: string | undefined): boolean {
+  return presented !== undefined && typeof next === 'string' && next !== '' && next !== presented
 }
 
 /** @param isRotated The response has a new refresh token, so the manager decides about an unusable access token. */

@@ -144,27 +144,36 @@ class Server {
   /** @returns `own`: the login of this act, even if another act follows before the work is done. */
   #begin({ name, given, login, isOfNext = false }: PageRequest): { work: Promise<unknown>; own?: Login | undefined } {
     const rule = Object.hasOwn(this.#rules, name) ? this.#rules[name] : undefined
-    const { needsLogin = false, currentGeneration, firstGeneration } = this.#internals
-    // A page that has not received a loss asks in the lost login, whatever the worker knows.
-    const generation = (isOfNext ? currentGeneration : firstGeneration)?.() ?? 0
+    const { needsLogin = false } = this.#internals
     const isOtherLogin = needsLogin && !isSame(login, this.#login)
     if (rule?.otherwise === 'nothing' && isOtherLogin) return { work: Promise.resolve(NOTHING) }
-    // A worker carries the code for resources only if it calls `forResource`.
-    const ofResource = Reflect.get(globalThis, SERVE_RESOURCE) as ServeResource | undefined
-    const run = member(given, 'resource') ? ofResource : rule?.run
     const work = async () => {
-      if (!rule || !run)
-        throw new TypeError(
-          `The worker does not support ${name}: its script is from another release of axios-evergreen, or lacks forResource()`,
-        )
-      const serve = () => run(given as never, name, this.#tokens, this)
-      if (rule.otherwise !== 'refused') return serve()
+      if (rule?.otherwise !== 'refused') return this.#run(rule, name, given)
+      const hasEnded = this.#hasEnded(isOfNext)
       if (isOtherLogin) throw this.#endOfLogin()
-      const value = await serve()
-      if (needsLogin && generation < (firstGeneration?.() ?? 0)) throw this.#endOfLogin()
+      const value = await this.#run(rule, name, given)
+      if (needsLogin && hasEnded()) throw this.#endOfLogin()
       return value
     }
     return { work: work(), own: rule?.isAct && this.#login }
+  }
+
+  /** @returns Whether the login of a request has ended since this call. A page that has not received a loss asks in the lost login, whatever the worker knows. */
+  #hasEnded(isOfNext: boolean): () => boolean {
+    const { currentGeneration, firstGeneration } = this.#internals
+    const generation = (isOfNext ? currentGeneration : firstGeneration)?.() ?? 0
+    return () => generation < (firstGeneration?.() ?? 0)
+  }
+
+  /** @throws {TypeError} if this worker does not have the code. */
+  #run(rule: Rule | undefined, name: string, given: unknown): unknown {
+    // A worker carries the code for resources only if it calls `forResource`.
+    const ofResource = Reflect.get(globalThis, SERVE_RESOURCE) as ServeResource | undefined
+    const run = rule && (member(given, 'resource') ? ofResource : rule.run)
+    if (run) return run(given as never, name, this.#tokens, this)
+    throw new TypeError(
+      `The worker does not support ${name}: its script is from another release of axios-evergreen, or lacks forResource()`,
+    )
   }
 
   /** Notifies all pages, and removes those that have not asked for long: they are gone, or frozen. */
