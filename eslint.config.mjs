@@ -50,7 +50,7 @@ export default tseslint.config(
     files: ['{src,tools}/**'],
     rules: { 'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }] },
   },
-  { files: ['src/**'], rules: { complexity: ['error', 20] } },
+  { files: ['src/**'], rules: { complexity: ['error', 15] } },
   {
     files: ['src/{core,record,login}/**'],
     rules: { 'max-lines-per-function': ['error', { max: 32, skipBlankLines: true, skipComments: true }] },
