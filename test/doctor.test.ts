@@ -206,6 +206,26 @@ describe('given a service whose clock is off', () => {
   })
 })
 
+describe('given a service whose clock is off, and an API at another origin', () => {
+  it.each([
+    ['this machine', 0, /The clock of the API agrees with this machine, so the clock of the service is 10 min ahead/],
+    ['the service', 600_000, /The clock of the API agrees with the service: set the clock of this machine \(NTP\)/],
+    ['neither', -600_000, /Compare this machine with a time server/],
+  ])(
+    'F432: when the clock of the API agrees with %s, then the doctor says whose is wrong',
+    async (_, aheadMs, line) => {
+      service = await startTokenService({ clockOffsetMs: 600_000 })
+      const api = await serve((_, reply) => reply.setHeader('Date', new Date(Date.now() + aheadMs).toUTCString()).end())
+      try {
+        const told = await doctor(['doctor', '--base-url', service.baseUrl, '--api', api.origin], client())
+        expect(told).toEqual({ code: 11, printed: expect.stringMatching(line) })
+      } finally {
+        await service.close()
+      }
+    },
+  )
+})
+
 describe('given a service with unexpected headers', () => {
   const NASTY = `1 (${SECRET})`
   it.each([

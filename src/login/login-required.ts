@@ -9,11 +9,11 @@ export function loginRequired(reason: LoginReason, failure: TokenErrorDetails = 
 }
 
 const WHY: Readonly<Record<LoginReason, string>> = {
-  'none-yet': 'no user has logged in, or the login is stored under another account, storeKey or prefix',
+  'none-yet': 'no user has logged in, or storeKey, prefix, account, clientId, scope, parameters or server changed',
   'logged-out': 'the user has logged out',
-  refused: 'the service rejected the refresh token, or the API rejected the access token',
+  refused: 'the service rejected the refresh token, or the API the access token',
   expired: 'the login has expired',
-  'in-doubt': 'the service rejected a refresh token after a token request whose response was lost',
+  'in-doubt': 'the service rejected the refresh token after a lost response',
   interaction: 'the service requires user interaction',
   lost: 'the token store has lost the login or its last refresh token, in a failover or a restore',
 }

@@ -89,9 +89,7 @@ export class AuthorizationServer {
     const isSame = expected instanceof URL ? parsedUrl(String(issuer))?.href === expected.href : issuer === expected
     // Otherwise a server could impersonate another issuer (RFC 8414, section 3.3).
     if (!isSame)
-      throw unusable(
-        'issuer must equal the issuer in its metadata; they name another issuer: compare the host, the path and the trailing slash',
-      )
+      throw unusable('issuer must equal the issuer in its metadata: compare the host, the path and the trailing slash')
     // The hosts of these endpoints ask for a certificate (RFC 8705, section 5).
     const aliases = hasCertificate ? (memberOf(metadata, 'mtls_endpoint_aliases') as Members | undefined) : undefined
     const endpoint = (name: string) => {

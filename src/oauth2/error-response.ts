@@ -147,5 +147,5 @@ function adviceOnToken(
   return isOfLogin && document && name === undefined && REJECTS.includes(status) ? UNKNOWN_CODE : undefined
 }
 
-const UNKNOWN_CODE = 'the server rejects the refresh token with an unknown error code'
+const UNKNOWN_CODE = 'the refresh token was rejected with an unknown error code'
 const PUBLIC_CLIENT = 'check clientId, and that the server allows this grant to a public client'

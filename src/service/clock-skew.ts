@@ -15,7 +15,11 @@ const MAX_SKEW_MS = 60_000
 export function clockSkew(age: Age, time: Timestamp, sent: Moment, date: unknown): string | undefined {
   if (age === 'set-back') return 'The service has set its clock back: meta.time is before that of an earlier response'
   const others = [
-    { name: 'this machine’s clock', aheadMs: time.at - sent.wall, advice: 'set the clock of this machine (NTP)' },
+    {
+      name: 'this machine’s clock',
+      aheadMs: time.at - sent.wall,
+      advice: 'set this clock (NTP), or, if it is right, tell the operator of the service',
+    },
     {
       name: 'the Date of the response',
       aheadMs: time.at - (parseHttpDate(date, sent.wall) ?? time.at),

@@ -18,11 +18,11 @@ export function shownBy({ status, headers, text, flaw }: TokenResponse): Shown {
 }
 
 /**
- * Whether an intermediary has responded instead of the service, such as a firewall or a captive portal. Token services reject in JSON, or with a
+ * Whether an intermediary has responded instead of the service, such as a firewall or a captive portal. Token services respond in JSON, or with a
  * challenge (RFC 9110, section 15.5.2).
  */
 export function isOfIntermediary({ status, challenge, type, text }: Shown): boolean {
-  return [400, 401, 403].includes(status ?? 0) && (challenge ?? '') === '' && isPage(type, text)
+  return [400, 401, 403, 429].includes(status ?? 0) && (challenge ?? '') === '' && isPage(type, text)
 }
 
 /** Whether a body is HTML or XML. Some servers send JSON, or nothing, as `text/html`. */

@@ -24,8 +24,9 @@ export const UNFINISHED = {
 
 const THROTTLED = 'too many token requests: let all processes of the account share a store'
 const PROXY = 'a proxy requires credentials; check transport.proxy, or HTTPS_PROXY'
-const STRANGER =
-  'it comes from something in front of the service, such as a firewall: allow the requests of this machine'
+/** Of a page. */
+export const STRANGER =
+  'a web page from something in front of the service, such as a firewall: allow the requests of this machine'
 
 const NO_STATUS = { code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', advice: 'this is no HTTP status' } as const
 
@@ -44,8 +45,6 @@ const MEANINGS: ReadonlyMap<string, Meaning> = /* @__PURE__ */ new Map<string, M
   ['t', { code: 'ERR_THROTTLED', outcome: 'deferred', advice: THROTTLED }],
   ['p', { ...REQUEST, advice: PROXY }],
   ['o', { ...FAILED, advice: 'this network requires a login' }],
-  // It stands for the service, and has judged neither the credentials nor the refresh token.
-  ['s', { ...REQUEST, advice: STRANGER }],
 ])
 
 /**
@@ -68,7 +67,7 @@ const ROWS = [
   'qkq unsupported_grant_type invalid_target unsupported_token_type',
   'qkF invalid_scope',
   'fFF temporarily_unavailable server_error use_dpop_nonce',
-  'qQQ invalid_dpop_proof',
+  'qQQ invalid_dpop_proof page',
   'tTT slow_down',
   'cui interaction_required login_required consent_required account_selection_required',
   'cuc 400',
@@ -81,7 +80,6 @@ const ROWS = [
   'qqQ 3xx',
   'qqq 4xx',
   'fff 5xx',
-  'sSS page',
 ] as const
 
 /** The letters of each error and status. */
@@ -112,7 +110,10 @@ export function read(exchange: Exchange, shown: Shown, error?: string, needsLogi
     const meaning = MEANINGS.get(letter.toLowerCase()) ?? NO_STATUS
     return /[A-Z]/.test(letter) ? { ...meaning, refreshToken: 'kept' as const } : meaning
   }
-  const byStatus = isPage ? meaningOf('page') : meaningOf(String(status), `${Math.floor(status / 100)}xx`)
+  // A page stands for the service, and has judged neither the credentials nor the refresh token. A 429 means a pause, whoever throttles.
+  const byStatus = isPage
+    ? { ...meaningOf(status === 429 ? '429' : 'page'), advice: STRANGER }
+    : meaningOf(String(status), `${Math.floor(status / 100)}xx`)
   // The error in a redirect is not about the request.
   const isMoreSpecific = byStatus.outcome === 'rejected' && status >= 400 && !isPage && isOAuthError(error)
   return isMoreSpecific ? { ...meaningOf(error), error } : byStatus

@@ -76,11 +76,12 @@ function environment(name: string): string {
  * @throws {TokenError} `ERR_TOKEN_REQUEST` if a proxy responds with its own page, which rejects neither credentials nor a refresh token.
  */
 export function checkNotFromProxy(response: TokenResponse): TokenResponse {
-  const { status, proxy, address } = response
+  const { status, proxy, address, retryAfterMs } = response
   const shown = shownBy(response)
   if (proxy === undefined || !isOfIntermediary(shown)) return response
   throw toError(read('refresh', shown), `${address} responded with ${status} and a web page ${proxy}: ${ASK}`, {
     status,
+    retryAfterMs,
   })
 }
 const ASK = 'ask whoever runs the proxy, or name the host in NO_PROXY'

@@ -5,7 +5,7 @@ import { causesOf } from './causes.ts'
 import { parseRetryAfter } from './http-date.ts'
 import { failureOfNetwork } from './network-failure.ts'
 import { isOfIntermediary, type Shown } from './intermediary.ts'
-import { isOAuthError, read } from './meaning.ts'
+import { isOAuthError, read, STRANGER } from './meaning.ts'
 import { toError } from './to-error.ts'
 
 /**
@@ -35,11 +35,16 @@ function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): Token
     // Without an error, a 401 with a Basic challenge rejects the client (RFC 6749, section 5.2).
     const isOfClient = status === 401 && /^basic\b/i.test(String(challenge))
     const meaning = read(exchange, shown, error ?? (isOfClient ? 'invalid_client' : undefined), needsLogin)
-    const origin = isOfIntermediary(shown) ? FROM_INTERMEDIARY : undefined
-    const what = [status, error, origin].filter((part) => part !== undefined).join(' ')
+    const what = [status, error].filter((part) => part !== undefined).join(' ')
+    const sender = isOfIntermediary(shown) ? `: ${STRANGER}` : ''
     // There is no wall clock here: an HTTP-date is measured against the `Date` of the response only.
     const retryAfterMs = parseRetryAfter(retryAfter, date, NaN)
-    return toError(meaning, `${failed} with ${what}`, { status, serviceCode: error, retryAfterMs, cause: thrown })
+    return toError(meaning, `${failed} with ${what}${sender}`, {
+      status,
+      serviceCode: error,
+      retryAfterMs,
+      cause: thrown,
+    })
   }
   if (isBug(thrown)) {
     const message = `The token source is broken: ${exchange} threw a ${String(member(thrown, 'name'))}; see cause.stack for the place`
@@ -49,8 +54,6 @@ function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): Token
   const what = errorCode === undefined ? failed : `${failed} (${errorCode})`
   return toError(meaning, advice === undefined ? what : `${what}: ${advice}`, { cause: thrown })
 }
-
-const FROM_INTERMEDIARY = 'from something in front of the service, such as a firewall'
 
 interface FailedResponse extends Shown {
   /** An error of the RFCs. */

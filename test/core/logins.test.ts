@@ -644,7 +644,7 @@ describe('given a manager that never had a login', () => {
       code: 'ERR_LOGIN_REQUIRED',
       loginReason: 'none-yet',
       message:
-        'A login is required (none-yet: no user has logged in, or the login is stored under another account, storeKey or prefix): call adopt() with its tokens',
+        'A login is required (none-yet: no user has logged in, or storeKey, prefix, account, clientId, scope, parameters or server changed): call adopt() with its tokens',
     })
     expect([source.calls, observed.loginChanged]).toEqual([[], []])
   })

@@ -158,7 +158,7 @@ const NIGHTS: readonly Night[] = [
     night: '2: the clock of this machine is 65 minutes behind',
     run: clockOff,
     cause: /clock-skew; meta\.time is 65 min ahead of this machine’s clock/,
-    cure: /set the clock of this machine \(NTP\)/,
+    cure: /set this clock \(NTP\), or, if it is right, tell the operator of the service/,
   },
   {
     night: '3: DNS does not know the host',
@@ -197,6 +197,19 @@ const NIGHTS: readonly Night[] = [
     run: called([429, { error: 'slow_down' }, HOUR]),
     cause: /ERR_THROTTLED: .* responded with 429: slow_down: too many token requests/,
     cure: /let all processes of the account share a store/,
+  },
+  {
+    night: '6: a firewall responds with 429 and a page (F432)',
+    run: called([429, PAGE, HOUR]),
+    cause:
+      /ERR_THROTTLED: .* responded with 429: a web page from something in front of the service, such as a firewall/,
+    cure: /allow the requests of this machine/,
+  },
+  {
+    night: '6: a proxy responds with 429 and a page (F432)',
+    run: proxied(429, PAGE, HOUR),
+    cause: /ERR_THROTTLED: .* responded with 429 and a web page through the proxy /,
+    cure: /ask whoever runs the proxy/,
   },
   {
     night: '10: a refresh token was stolen',
@@ -256,7 +269,7 @@ const NIGHTS: readonly Night[] = [
   },
 ]
 
-describe('given an incident, and only the lines of logEvents', () => {
+describe('given an incident, and only the lines of logEvents (F432)', () => {
   it.each(NIGHTS)('when it is night $night, then the lines name the cause and the cure', async ({ run, ...named }) => {
     expectNamed(await run(), named)
   })

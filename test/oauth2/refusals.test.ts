@@ -83,14 +83,15 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   ],
   [401, ' <?xml version="1.0"?>', request, `${request} kept`, `${request} kept`, 'something in front of the service'],
   [401, '', credentials, `${credentials} kept`, `${credentials} kept`, 'check tokenEndpoint, and the client'],
-  // A firewall in front of the service (F291, F372).
-  [403, '<html>', request, `${request} kept`, `${request} kept`, 'it comes from something in front of the service'],
+  // A firewall in front of the service (F291, F372, F432).
+  [403, '<html>', request, `${request} kept`, `${request} kept`, 'a web page from something in front of the service'],
   [404, '', request, request, request, 'check tokenEndpoint'],
   [405, '', request, request, request, 'check tokenEndpoint'],
   [407, '', request, request, `${request} kept`, 'a proxy requires credentials'],
   [302, '', request, request, `${request} kept`, 'a redirect without a valid target; check tokenEndpoint'],
   [408, word('invalid_grant'), unavailable, unavailable, unavailable, 'the token service did not complete the request'],
   [429, word('invalid_grant'), throttled, throttled, throttled, 'too many token requests'],
+  [429, '<html>', throttled, throttled, throttled, 'a web page from something in front of the service'],
   [500, word('invalid_grant'), unavailable, unavailable, unavailable, 'the token service failed'],
   [503, { errors: [{}] }, unavailable, unavailable, `${unavailable} kept`, 'the token service failed'],
   [425, '', unavailable, unavailable, `${unavailable} kept`, 'the token service did not complete the request'],
@@ -206,7 +207,7 @@ describe('given the refresh of a login, and a response that reveals nothing of t
 
   it('when its error code is unknown, then the message states that, what follows, and how to define it', async () => {
     const error = await refused(400, word('hidden-value'), login)
-    const unknown = 'the server rejects the refresh token with an unknown error code'
+    const unknown = 'the refresh token was rejected with an unknown error code'
     expect(error.message).toBe(`${ENDPOINT} responded with 400: ${unknown}. ${later}`)
   })
 

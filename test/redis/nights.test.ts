@@ -3,6 +3,7 @@ import { expect, it } from '@jest/globals'
 import { createTokenManager, type TokenSource, type TokenStore } from '../../src/index.ts'
 import type { LoginManager } from '../../src/login/index.ts'
 import { internalsOf } from '../../src/core/manager-internals.ts'
+import type { OAuth2Options } from '../../src/oauth2/index.ts'
 import { redisStore, type RedisStoreOptions } from '../../src/redis/index.ts'
 import { sqliteStore } from '../../src/sqlite/index.ts'
 import { clientOf, endpoint, expectNamed, grant, type Lines, linesOf, type Night } from '../faults/support/night.ts'
@@ -22,9 +23,9 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 /** @returns The text of this section of `INFO`. */
 const infoOf = async (server: RedisServer, section: string) => String(await server.command('INFO', section))
 
-const managerOf = (source: TokenSource, store: TokenStore, clock = manualClock()) =>
+const managerOf = (source: TokenSource, store: TokenStore, clock = manualClock(), storeKey = 'ada') =>
   createTokenManager({
-    ...{ source, store, clock, storeKey: 'ada', random: () => 0.5 },
+    ...{ source, store, clock, storeKey, random: () => 0.5 },
     renewal: { keepWarm: 'never', jitter: 0 },
   }) as LoginManager
 
@@ -52,11 +53,16 @@ describeRedis('given an incident of the store, a real Redis, and only the lines 
   const world = new World()
 
   /** A process with a store in the server at `url`, until it connects to another one. Its lines follow the existing ones. */
-  async function start(source: TokenSource, url = world.server.url, given: Partial<RedisStoreOptions> = {}) {
+  async function start(
+    source: TokenSource,
+    url = world.server.url,
+    given: Partial<RedisStoreOptions> = {},
+    storeKey = 'ada',
+  ) {
     let client = await world.connect(url)
     const send = (args: string[]) => client.sendCommand(args)
     const store = redisStore({ client: onClock(send, world.clock), commandTimeoutMs: 60_000, ...given })
-    const tokens = managerOf(source, store, world.clock)
+    const tokens = managerOf(source, store, world.clock, storeKey)
     const connect = async (to: string) => void (client = await world.connect(to))
     return { tokens, lines: linesOf(tokens), connect }
   }
@@ -271,15 +277,25 @@ describeRedis('given an incident of the store, a real Redis, and only the lines 
     expectNamed(await run(), named)
   })
 
-  it('when a process has another prefix (night 15), then the error of its first request names the cause and the cure', async () => {
-    const service = new StrictService()
-    const first = await start(service.source())
-    const { tokens } = await start(service.source(), undefined, { prefix: 'other' })
-    await first.tokens.adopt(service.grant())
-    // No line: a server that makes a manager for each request would write one for each visitor (F386).
-    expect(await outcome(tokens.getAccessToken())).toMatchObject({
-      code: 'ERR_LOGIN_REQUIRED',
-      message: expect.stringContaining('the login is stored under another account, storeKey or prefix'),
-    })
-  })
+  it.each<[string, Partial<RedisStoreOptions>, Partial<OAuth2Options>]>([
+    ['prefix', { prefix: 'other' }, {}],
+    ['scope', {}, { scope: 'orders stock' }],
+  ])(
+    'F432: when a process has another %s (night 15), then the error of its first request names it',
+    async (name, given, own) => {
+      const login = (options: Partial<OAuth2Options> = {}) =>
+        clientOf('https://id.example.com', { grant: 'login', scope: 'orders', ...options })
+      const process = (source: TokenSource, options?: Partial<RedisStoreOptions>) =>
+        start(source, undefined, options, source.id)
+      const first = await process(login())
+      const { tokens } = await process(login(own), given)
+      await first.tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r' })
+      // No line: a server that makes a manager for each request would write one for each visitor (F386).
+      expect(await outcome(tokens.getAccessToken())).toMatchObject({
+        code: 'ERR_LOGIN_REQUIRED',
+        loginReason: 'none-yet',
+        message: expect.stringMatching(new RegExp(`no user has logged in, or .*\\b${name}\\b.* changed`)),
+      })
+    },
+  )
 })

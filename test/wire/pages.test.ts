@@ -5,12 +5,13 @@ import { oauth2 } from '../../src/oauth2/index.ts'
 import { manualClock } from '../../tools/testing/index.ts'
 import { client, failureOf, serve } from '../service/world.ts'
 
-type Answer = readonly [status: number, type: string | undefined, body: string, challenge?: string]
+type Answer = readonly [status: number, type: string | undefined, body: string, challenge?: string, retryAfter?: string]
 
-async function sourcesAt([status, type, body, challenge]: Answer): Promise<Record<string, TokenSource>> {
+async function sourcesAt([status, type, body, challenge, retryAfter]: Answer): Promise<Record<string, TokenSource>> {
   const headers = {
     ...(type !== undefined && { 'Content-Type': type }),
     ...(challenge && { 'WWW-Authenticate': challenge }),
+    ...(retryAfter && { 'Retry-After': retryAfter }),
   }
   const { origin } = await serve((_, reply) => reply.writeHead(status, headers).end(body))
   const call = async (url: string): Promise<never> => (await axios.post(url, 'x')).data as never
@@ -104,7 +105,20 @@ describe('given a gateway in front of the service that responds to token request
     const { clientCredentials: source } = await sourcesAt([403, 'text/html', page])
     const { message } = await failureOf(source!.obtain(context()))
     expect(message).toMatch(
-      /^http:.*\/token\/ responded with 403: it comes from something in front of the service, such as a firewall: allow the requests of this machine$/,
+      /^http:.*\/token\/ responded with 403: a web page from something in front of the service, such as a firewall: allow the requests of this machine$/,
     )
+  })
+
+  it('F432: when a 429 is a page, then the error names who throttles, and keeps Retry-After, whatever the source', async () => {
+    const sources = await sourcesAt([429, 'text/html', page, undefined, '7'])
+    for (const [name, source] of Object.entries(sources).filter(([name]) => !name.endsWith('login'))) {
+      const error = toTokenError(await source.obtain(context()).catch((error: unknown) => error), 'obtain')
+      expect([name, error.code, error.retryAfterMs, error.message]).toEqual([
+        name,
+        'ERR_THROTTLED',
+        7_000,
+        expect.stringMatching(/429: a web page from something in front of the service/),
+      ])
+    }
   })
 })

@@ -1,5 +1,6 @@
 import axios from 'axios'
 import { attachBearer, isTokenError, type TokenManager } from '../../src/index.ts'
+import { parseHttpDate } from '../../src/wire/http-date.ts'
 import { throughProxy } from '../../src/wire/proxy.ts'
 import { verdictOn } from './api-verdict.ts'
 import { challengeIn } from './challenge.ts'
@@ -35,6 +36,8 @@ export function apiCall(
     try {
       const response = await instance.get<{ destroy?: () => void }>(url.href)
       response.data.destroy?.()
+      const date = parseHttpDate(response.headers.date, Date.now())
+      if (date !== undefined && !isService(url, findings)) findings.apiAheadMs = date - Date.now()
       const { status } = response
       const { takesToken, because, advice } = verdictOn(status)
       const challenge = challengeIn(response.headers['www-authenticate'], tokens.peekAccessToken() ?? '')
@@ -51,4 +54,9 @@ export function apiCall(
       problem('API_UNCLEAR', failed, 'Check the address, the proxy and the certificate.')
     }
   }
+}
+
+/** Whether the API is at the origin of the token service, so that both may have one clock. */
+function isService({ origin }: URL, { baseUrl, issuer, tokenEndpoint }: Findings): boolean {
+  return [baseUrl, issuer, tokenEndpoint].some((address) => address !== undefined && new URL(address).origin === origin)
 }

@@ -24,8 +24,14 @@ function timestampIn(text: unknown): number {
 /** Beyond this a manager reports the anomaly `clock-skew`. */
 const TOLERATED_MS = 60_000
 
-/** @returns undefined if the two clocks agree well enough. */
-export function clockProblem({ aheadMs, uncertaintyMs, by }: ClockOffset): Problem | undefined {
+/**
+ * @param apiAheadMs By the `Date` of an API at another origin: a third clock, which decides.
+ * @returns undefined if the two clocks agree well enough.
+ */
+export function clockProblem(
+  { aheadMs, uncertaintyMs, by }: ClockOffset,
+  apiAheadMs: number | undefined,
+): Problem | undefined {
   if (Math.abs(aheadMs) - uncertaintyMs <= TOLERATED_MS) return undefined
   const [here, there] = aheadMs > 0 ? ['behind', 'ahead'] : ['ahead of', 'behind']
   const off = duration(Math.abs(aheadMs))
@@ -34,7 +40,15 @@ export function clockProblem({ aheadMs, uncertaintyMs, by }: ClockOffset): Probl
     code: 'CLOCK_OFF',
     message: `The clock of this machine is ${off} ${here} the clock of the service (± ${duration(uncertaintyMs)}, by ${by})`,
     advice: [
-      `Compare this machine with a time server, and set its clock. If it is right, the clock of the service is ${off} ${there}: tell the service.`,
+      isNear(apiAheadMs, 0)
+        ? `The clock of the API agrees with this machine, so the clock of the service is ${off} ${there}: tell the service.`
+        : isNear(apiAheadMs, aheadMs)
+          ? 'The clock of the API agrees with the service: set the clock of this machine (NTP).'
+          : `Compare this machine with a time server, and set its clock. If it is right, the clock of the service is ${off} ${there}: tell the service.`,
     ],
   }
+}
+
+function isNear(oneMs: number | undefined, otherMs: number): boolean {
+  return oneMs !== undefined && Math.abs(oneMs - otherMs) <= TOLERATED_MS
 }

@@ -109,7 +109,7 @@ function concluded({ proof, seen, grants, findings, isOAuth }: Examined, service
   const isRefused = findings.problems[0]?.code === 'ERR_CREDENTIALS_REJECTED'
   if (isOAuth)
     Object.assign(findings, { ...(!isRefused && { clientAuthentication: proof.used }), ...serverFindings(seen) })
-  const clock = findings.clock && clockProblem(findings.clock)
+  const clock = findings.clock && clockProblem(findings.clock, findings.apiAheadMs)
   if (clock) findings.problems.push(clock)
   const [first] = seen.calls
   // A web page, or another protocol, has no signature.

@@ -29,6 +29,8 @@ export interface Findings {
   throttling: Record<string, string>
   store?: StoreFindings
   api?: { url: string; status: number; takesToken: boolean | undefined; challenge?: string }
+  /** How far the `Date` of the API is ahead of this machine's clock, if the API is at another origin than the service. */
+  apiAheadMs?: number
   /** Usable, but not as specified. */
   oddities: string[]
   problems: Problem[]
