@@ -102,8 +102,7 @@ export interface ServerAddresses {
   readonly hasCertificate: boolean
 }
 
-const NO_ADDRESS =
-  'tokenEndpoint must be a URL, got undefined: is the environment variable set? Otherwise set tokenEndpoint or issuer'
+const NO_ADDRESS = 'tokenEndpoint or issuer must be a URL, got undefined: is the environment variable set?'
 
 type Addresses = Pick<OAuth2Options, 'tokenEndpoint' | 'revocationEndpoint' | 'issuer'>
 

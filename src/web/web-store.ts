@@ -59,4 +59,4 @@ function shareable(given: GivenEncryptionKey): GivenEncryptionKey {
 
 const INSECURE = 'the page is not a secure context: serve it over https'
 const NO_DATABASES = 'there is no IndexedDB here: use a browser that has it, or memoryStore()'
-const NO_KEY = 'the browser denies the storage in which browserKey() would keep the key: allow cookies and site data'
+const NO_KEY = 'the browser denies this site its storage, where browserKey() keeps its key: allow cookies and site data'

@@ -42,7 +42,7 @@ describe('given a Node that is too old', () => {
     const old = Object.create(process, { versions: { value: { node: '18.20.8' } } }) as typeof process
     jest.replaceProperty(globalThis, 'process', old)
     expect(() => createTokenManager({ source })).toThrow(
-      new TypeError('axios-evergreen needs Node 20.19, 22.12 or newer, and this is 18.20.8: install a newer Node'),
+      new TypeError('axios-evergreen needs Node 20.19, 22.12 or newer, and this is 18.20.8'),
     )
   })
 })

@@ -11,7 +11,10 @@ const refused = (options: object) => misuse(() => oauth2({ ...given, ...options 
 
 describe('given invalid options', () => {
   it.each([
-    [{ tokenEndpoint: undefined }, 'tokenEndpoint must be a URL, got undefined: is the environment variable set?'],
+    [
+      { tokenEndpoint: undefined },
+      'tokenEndpoint or issuer must be a URL, got undefined: is the environment variable set?',
+    ],
     [{ tokenEndpoint: undefined }, 'set tokenEndpoint or issuer'],
     [{ tokenEndpoint: '/token' }, "tokenEndpoint must be an absolute http or https URL, got '/token'"],
     [{ tokenEndpoint: 'http://login.example/token' }, 'tokenEndpoint must be https, got http://login.example/token; '],

@@ -5,7 +5,13 @@ import { oauth2 } from '../../src/oauth2/index.ts'
 import { manualClock } from '../../tools/testing/index.ts'
 import { client, failureOf, serve } from '../service/world.ts'
 
-type Answer = readonly [status: number, type: string | undefined, body: string, challenge?: string, retryAfter?: string]
+type Answer = readonly [
+  status: number,
+  type: string | undefined,
+  body: string,
+  challenge?: string | undefined,
+  retryAfter?: string,
+]
 
 async function sourcesAt([status, type, body, challenge, retryAfter]: Answer): Promise<Record<string, TokenSource>> {
   const headers = {
