@@ -98,9 +98,8 @@ export class Account implements Activity {
     this.suspicions.forget()
   }
 
-  /** Ensures that the current refresh token is not presented again, even if the store is unreachable. */
-  discardRefreshToken(): void {
-    const { refreshToken } = this.current?.stored ?? {}
+  /** Ensures that a refresh token is not presented again, even if the store is unreachable. */
+  discard(refreshToken = this.current?.stored.refreshToken): void {
     if (refreshToken !== undefined) this.discarded = [refreshToken, ...this.discarded].slice(0, MOST_DISCARDED)
   }
 }

@@ -62,7 +62,7 @@ class PlainLogins implements Logins {
   async reset(): Promise<void> {
     const account = this.#account
     const { acts, generations, settings } = account
-    account.discardRefreshToken()
+    account.discard()
     generations.end()
     this.#forget()
     const cleared = acts.begin(account.seenVersion, () => settings.record.clear(account.seenVersion))

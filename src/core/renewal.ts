@@ -14,7 +14,6 @@ import {
   type LeaseTerms,
   type Decide,
   type Lease,
-  type RefreshTokenFate,
   type ReleaseResult,
   type Report,
 } from './lease.ts'
@@ -124,7 +123,7 @@ export class Renewal implements Turn {
       return this.#adopted(lease.tokens, attempt - 1)
     }
     this.#failuresBefore = Math.max(this.#failuresBefore, lease.failures)
-    if (this.pauses.halted() || !this.#isWanted) return this.#withdraw(lease, 'keep')
+    if (this.pauses.halted() || !this.#isWanted) return this.#withdraw(lease)
     const refreshToken = this.#tokenOrPlan(lease)
     if (typeof refreshToken === 'object') {
       await this.#release(lease, refreshToken)
@@ -134,7 +133,7 @@ export class Renewal implements Turn {
     const by = refreshToken === undefined ? 'obtain' : 'refresh'
     const call: Call = { lease, attempt, chance, by, refreshToken }
     if (lease.isPrivate && by === 'obtain' && attempt === 1)
-      await this.#settings.store?.others.spread(this, chance).catch(() => this.#withdraw(lease, 'keep'))
+      await this.#settings.store?.others.spread(this, chance).catch(() => this.#withdraw(lease))
     this.#begin(call)
     const run = () =>
       exchange(this.account, refreshToken, this.start.holdsProcess, lease.tokens, () => {
@@ -214,9 +213,10 @@ export class Renewal implements Turn {
     const { tokens: granted, flaw } = exchanged
     const { record, events, graceMs, keepsMs } = this.#settings
     const { suspicions } = this.account
+    // What the service has issued is stored in any case: the record of its login would keep a spent refresh token. After the act, the record refuses it.
     if (this.pauses.halted() === 'outdated') {
       this.#lateTokens.push(granted)
-      return this.#withdraw(lease, by === 'refresh' ? 'doubtful' : 'keep')
+      if (this.account.discarded.includes(call.refreshToken ?? '')) this.account.discard(granted.refreshToken)
     }
     const received = receivedTokens(call, exchanged, this.#settings, this.#sinceLeaseMs)
     if (by === 'obtain') suspicions.settle('accepted')
@@ -335,9 +335,8 @@ export class Renewal implements Turn {
     return this.#settings.record.release(lease, report).catch(() => undefined)
   }
 
-  async #withdraw(lease: Lease, fate: RefreshTokenFate): Promise<never> {
-    if (fate !== 'keep' && this.#settings.keepsMs < Infinity) this.account.spent = lease.tokens?.refreshToken
-    await this.#release(lease, { ...KEPT, fate })
+  async #withdraw(lease: Lease): Promise<never> {
+    await this.#release(lease, KEPT)
     throw new Halted()
   }
 }

@@ -12,7 +12,7 @@ import { revoke, revokeAll } from './revocation.ts'
 import { readAdopted } from '../core/grant.ts'
 import { resetSource } from '../core/source-acts.ts'
 import { type AdoptedGrant, offers, type TokenGrant } from '../core/token-source.ts'
-import type { AdoptedTokens, NewTokens, StoredTokens } from '../core/stored-tokens.ts'
+import { type AdoptedTokens, areSame, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
 
 /** A login that begins. */
 interface LoginStart {
@@ -190,7 +190,7 @@ export class UserLogins implements Logins {
   #forget(): Ended {
     const { login } = this.#account
     const ended = this.#ending()
-    this.#account.discardRefreshToken()
+    this.#account.discard()
     this.#end('logged-out')
     login.required('logged-out', 'here', ended.wasPending)
     this.#host.forget()
@@ -218,7 +218,9 @@ export class UserLogins implements Logins {
     })
     this.#host.renewIfAwaited()
     const { tokens, thrown } = await inRecord
-    const last = ended.lateTokens.length > 0 ? ended.lateTokens : [tokens].filter((one) => one !== undefined)
+    // The record has them, or later ones, unless it could not be written.
+    const areLate = ended.lateTokens.length > 0 && (!tokens || areSame(tokens, ended.held ?? tokens))
+    const last = areLate ? ended.lateTokens : [tokens].filter((one) => one !== undefined)
     const result = await revokeAll(this.#account, last)
     if (offers(source, 'reset')) source.reset()
     if (thrown !== undefined) throw thrown as Error

@@ -66,8 +66,8 @@ export class RepeatingRecord extends SharedRecord {
     const sinceMs = this.stopwatch()
     const step = () => super.accept(lease, aged(tokens, sinceMs()))
     const pendingStep: PendingStep = { what: 'renewal', repeat: step, begun: undefined }
-    // If the login of these tokens has ended, they are not needed.
-    if (this.#pendingStep?.what !== 'logout') this.#pendingStep = pendingStep
+    // An act since the lease stands over these tokens.
+    this.#pendingStep ??= pendingStep
     return this.#untilAnswered(pendingStep, step())
   }
 
