@@ -15,7 +15,6 @@ describe('given invalid options', () => {
       { tokenEndpoint: undefined },
       'tokenEndpoint or issuer must be a URL, got undefined: is the environment variable set?',
     ],
-    [{ tokenEndpoint: undefined }, 'set tokenEndpoint or issuer'],
     [{ tokenEndpoint: '/token' }, "tokenEndpoint must be an absolute http or https URL, got '/token'"],
     [{ tokenEndpoint: 'http://login.example/token' }, 'tokenEndpoint must be https, got http://login.example/token; '],
     [{ tokenEndpoint: `${ENDPOINT}#here` }, 'tokenEndpoint must have no fragment'],
