@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { randomHex } from '../core/digest.ts'
-import { type LeaseResult, type Lease, NO_OTHERS, type Others } from '../core/lease.ts'
+import { KEPT, type LeaseResult, type Lease, NO_OTHERS, type Others } from '../core/lease.ts'
 import type { OpenableStore, TokenRecord } from '../core/token-store.ts'
 import { replyTo, isAlive } from './roll-call.ts'
 
@@ -17,6 +17,11 @@ interface Locks {
 
 /** The prefix of owners that hold a lock of their name during each exchange. */
 const LOCKED = 'axios-evergreen:'
+/** The prefix of the key of an account, as the name of all owners that have new tokens which the storage does not have yet. */
+const UNSTORED = `${LOCKED}unstored:`
+/** How long other owners wait for such an owner, ms: its storage may never work again. They ask this often. */
+const UNSTORED_MS = 60_000
+const ASK_MS = 1_000
 /** A browser responds immediately to a request with `ifAvailable`. After this time, ms, the page proceeds without the lock, which only saves time. */
 const LOCK_TIMEOUT_MS = 1_000
 
@@ -30,18 +35,27 @@ export function livingStore(store: OpenableStore): OpenableStore {
   if (typeof locks?.request !== 'function') return store
   const acquire = acquiring(locks)
   const open: OpenableStore['open'] = (key, clock, reports) =>
-    livingRecord(store.open(key, clock, reports), (...given) => acquire(clock, ...given), clock)
+    livingRecord(store.open(key, clock, reports), (...given) => acquire(clock, ...given), clock, key)
   return Object.freeze({ ...store, open })
 }
 
-function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): TokenRecord {
+function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock, key: string | Promise<string>): TokenRecord {
   const life = `${LOCKED}${randomHex()}`
   const { keep, release: releaseOf } = locksOfLeases(clock)
+  let stored: (() => void) | undefined
+  /** From now on, until `stored`, this owner has tokens that the storage does not have. It keeps its lock. */
+  async function hold({ fence }: Lease): Promise<void> {
+    stored?.()
+    const stop = replyTo(UNSTORED + (await key))
+    const cancel = clock.setTimer(() => stored?.(), UNSTORED_MS)
+    stored = () => {
+      stored = undefined
+      cancel()
+      stop()
+      releaseOf(fence)
+    }
+  }
   const hasDied = (owner: string) => isDead(owner, acquire, clock)
-
-  /** @param step If it fails, the exchange is over all the same, and its refresh token is in doubt for all owners. */
-  const unlocking = <Value>({ fence }: Lease, step: Promise<Value>): Promise<Value> =>
-    step.finally(() => releaseOf(fence))
 
   /** @param lease Requests a lease under a name; and once more if the owner whose exchange is in flight has died. */
   async function leased(owner: string, ttlMs: number, lease: (owner: string, others: Others) => Promise<LeaseResult>) {
@@ -50,6 +64,8 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): Toke
     let isKept = false
     try {
       let result = await lease(name, NO_OTHERS)
+      // A request repeats the step that did not store them.
+      if (result.kind !== 'granted' || !result.isPrivate) stored?.()
       if (result.kind === 'busy' && result.by !== undefined && (await hasDied(result.by)))
         result = await lease(name, { ...NO_OTHERS, dead: result.by })
       isKept = result.kind === 'granted'
@@ -60,16 +76,35 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock): Toke
     }
   }
 
+  /** Does not present a refresh token in doubt while another owner has its successor. */
+  async function patient(result: LeaseResult): Promise<LeaseResult> {
+    if (result.kind !== 'granted' || !result.isDoubted || !(await isAlive(UNSTORED + (await key), clock))) return result
+    await record.release(result, KEPT)
+    return { kind: 'busy', remainingMs: ASK_MS }
+  }
+
   return {
     acquire: (owner, seenVersion, ttlMs, terms) =>
-      leased(owner, ttlMs, (name, others) => record.acquire(name, seenVersion, ttlMs, { ...terms, others })),
+      leased(owner, ttlMs, async (name, others) => {
+        const result = await record.acquire(name, seenVersion, ttlMs, { ...terms, others })
+        return others.dead === undefined ? patient(result) : result
+      }),
     acquireForLogout: (owner, seenVersion, ttlMs, ends) =>
       leased(owner, ttlMs, (name, others) => record.acquireForLogout(name, seenVersion, ttlMs, { ...ends, others })),
-    accept: (lease, ...given) => unlocking(lease, record.accept(lease, ...given)),
-    release: (lease, ...given) => unlocking(lease, record.release(lease, ...given)),
+    async accept(lease, tokens) {
+      await hold(lease)
+      const kept = await record.accept(lease, tokens)
+      if (lease.isPrivate || kept.version > lease.version) stored?.()
+      return kept
+    },
+    // If it fails, the exchange is over all the same, and its refresh token is in doubt for all owners.
+    release: (lease, ...given) => record.release(lease, ...given).finally(() => releaseOf(lease.fence)),
     adopt: (...given) => record.adopt(...given),
     clear: (...given) => record.clear(...given),
-    close: () => record.close?.(),
+    close() {
+      stored?.()
+      record.close?.()
+    },
     check: (...given) => record.check?.(...given) ?? Promise.resolve(undefined),
     watch: (onChange) => record.watch?.(onChange),
   }

@@ -97,6 +97,49 @@ describe('given a tab that dies in the middle of a refresh (F245)', () => {
   })
 })
 
+describe('given a tab whose storage is silent when the response to its refresh arrives (F356)', () => {
+  /** The lease of the first page, whose response could not be stored: its lease has expired since, and the storage works again. */
+  async function unstored() {
+    const clock = manualClock()
+    const [one, next] = [pageRecord(clock), pageRecord(clock)]
+    const { version } = await one.adopt(0, PAIR)
+    const lease = await one.acquire('one', version, TTL_MS)
+    if (lease.kind !== 'granted') throw new Error(lease.kind)
+    storage.trouble = () => 'never'
+    const accepted = one.accept(lease, { ...PAIR, accessToken: 'access-2', refreshToken: 'refresh-2' })
+    await clock.advance(TTL_MS + 1_000)
+    const now = Date.now()
+    jest.spyOn(Date, 'now').mockImplementation(() => now + TTL_MS + 1_000)
+    expect(await accepted).toMatchObject({ accessToken: 'access-2' })
+    storage.trouble = () => undefined
+    return { clock, one, next, version }
+  }
+
+  it('when another tab comes first, then it waits until the first tab has stored its tokens, and adopts them', async () => {
+    const { clock, one, next, version } = await unstored()
+    expect(await claimLater(next, clock, 'next', version)).toMatchObject({ kind: 'busy' })
+    await one.acquire('one', version, TTL_MS)
+    expect(await claimLater(next, clock, 'next', version)).toMatchObject({
+      kind: 'newer',
+      tokens: { accessToken: 'access-2', refreshToken: 'refresh-2' },
+    })
+    expect([locks.channels, locks.held]).toEqual([0, 0])
+  })
+
+  it('when the first tab is gone, then the other one does not wait: the refresh token is in doubt', async () => {
+    const { clock, next, version } = await unstored()
+    locks.die()
+    expect(await claimLater(next, clock, 'next', version)).toMatchObject({ kind: 'granted', isDoubted: true })
+  })
+
+  it('when its storage never works again, then the other one waits for a minute at most', async () => {
+    const { clock, next, version } = await unstored()
+    await clock.advance(60_000)
+    expect(await claimLater(next, clock, 'next', version)).toMatchObject({ kind: 'granted', isDoubted: true })
+    expect(clock.pendingTimers).toBe(1)
+  })
+})
+
 describe('given a live tab', () => {
   it.each(['accept', 'release'] as const)('when its exchange has ended with %s, then it holds no lock', async (end) => {
     const clock = manualClock()
@@ -169,7 +212,7 @@ describe('given a wall clock that is set in the middle of a refresh (F323)', () 
     step(clock, HOUR_MS)
     expect(await other.acquire('other', version, TTL_MS)).toMatchObject({ kind: 'busy' })
     await clock.advance(TTL_MS)
-    expect(await other.acquire('other', version, TTL_MS)).toMatchObject({ kind: 'granted', isDoubted: true })
+    expect(await claimLater(other, clock, 'other', version)).toMatchObject({ kind: 'granted', isDoubted: true })
   })
 })
 
