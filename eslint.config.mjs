@@ -23,7 +23,7 @@ export default tseslint.config(
   js.configs.recommended,
   { files: ['**/*.{mjs,cjs}'], languageOptions: { globals: globals.node } },
   {
-    files: ['test/browser/app/**', 'examples/spa/*.js', 'scripts/soak/tabs/page.mjs', 'scripts/play/app/**'],
+    files: ['test/browser/app/**', 'examples/spa/*.js', 'scripts/soak/*/page.mjs', 'scripts/play/app/**'],
     languageOptions: { globals: globals.browser },
   },
   {

@@ -1,7 +1,9 @@
 // Long runs of real parts under faults, which are too long for the tests: npm run soak -- SCENE [options]. A scene ends with what it promises; the exit
 // code is 0 only if every promise was kept. The same `--seed` makes the same faults in the same order, but at other moments.
 //   fleet    processes that share a store, killed and frozen: [--on PLACE …], see soak/fleet/scene.mjs
+//   disturbances  one thing happens to a tab in the middle of a renewal: [--engine chromium] [--rounds 50] …, see soak/disturbances/scene.mjs
 //   tabs     tabs of Chromium, Firefox and WebKit that share a login: [--engine chromium] [--rounds 30] [--seconds 40] …, see soak/tabs/scene.mjs
+//   years    weeks of one process in virtual time: [--days 30] [--users 20], see soak/years/scene.mjs
 import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -9,10 +11,9 @@ import { parseArgs } from 'node:util'
 /** A scene has `options` (what each is by default; `Number`, `String` or `Boolean`: it need not be given), `least` (the smallest number of an option; else 0) and `run`, which yields promises: `[isKept, what]`. */
 const SCENES = {
   fleet: () => import('./soak/fleet/scene.mjs'),
-  tabs() {
-    execFileSync(process.execPath, ['scripts/lib/installed.mjs', 'test'], { stdio: 'inherit' })
-    return import('./soak/tabs/scene.mjs')
-  },
+  tabs: () => inBrowsers(() => import('./soak/tabs/scene.mjs')),
+  years: () => import('./soak/years/scene.mjs'),
+  disturbances: () => inBrowsers(() => import('./soak/disturbances/scene.mjs')),
 }
 const [name, ...args] = process.argv.slice(2)
 if (!Object.hasOwn(SCENES, name ?? '')) throw new RangeError(`Name a scene: ${Object.keys(SCENES).join(', ')}`)
@@ -39,6 +40,11 @@ try {
 const isGood = kept.length > 0 && kept.every(Boolean)
 console.log(`\n${isGood ? 'Everything held.' : 'BROKEN: see above.'} Again: --seed ${settings.seed}`)
 process.exit(isGood ? 0 : 1)
+
+function inBrowsers(scene) {
+  execFileSync(process.execPath, ['scripts/lib/installed.mjs', 'test'], { stdio: 'inherit' })
+  return scene()
+}
 
 function given(options) {
   const types = Object.entries(options).map(([name, usual]) => [

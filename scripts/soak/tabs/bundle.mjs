@@ -10,10 +10,22 @@ const ENTRIES = {
   'axios-evergreen': 'index',
 }
 
-/** The scripts of the pages and of their workers, with the package as it is built. */
-export async function bundle() {
-  const [script, worker] = await Promise.all(['page.mjs', '../../../test/browser/app/main.mjs'].map(bundled))
+/**
+ * The scripts of the pages and of their workers, with the package as it is built.
+ *
+ * @param removal `[pattern, text]`: written behind the one place of the package that the pattern finds.
+ */
+export async function bundle(page = 'page.mjs', removal = undefined) {
+  const files = [page, '../../../test/browser/app/main.mjs']
+  const [script, worker] = (await Promise.all(files.map(bundled))).map((text) => without(text, removal))
   return { script, worker }
+}
+
+function without(text, removal) {
+  if (!removal) return text
+  const [pattern, more] = removal
+  if (!pattern.test(text)) throw new Error(`The package has no ${pattern}`)
+  return text.replace(pattern, (found) => found + more)
 }
 
 async function bundled(file) {

@@ -7,6 +7,8 @@ export interface EngineTab {
   /** As the browser does it to a hidden tab. Chromium only. */
   freeze?(): Promise<unknown>
   thaw?(): Promise<unknown>
+  /** As the browser does it to a hidden tab if memory is short. @returns The tab in front. With `discards` only. */
+  discard?(): Promise<{ close(): Promise<void> }>
   /** As the browser does it when nobody asks them for long. Chromium only. */
   stopServiceWorkers?(): Promise<unknown>
 }
@@ -21,4 +23,7 @@ export interface Engine {
   clear?(origin: string): Promise<unknown>
   close(): Promise<unknown>
 }
-export function engines(): Record<string, (preferences?: Record<string, unknown>) => Promise<Engine>>
+export function engines(): Record<
+  string,
+  (settings?: { readonly profile?: 'denied' | 'private' | 'workers'; readonly discards?: boolean }) => Promise<Engine>
+>

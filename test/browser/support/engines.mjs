@@ -14,9 +14,9 @@ export const wanted = () => process.env.ENGINES?.split(',') ?? Object.keys(NAMES
 export function engines() {
   const found = {}
   const chromium = chromiumFile()
-  if (chromium) found.chromium = () => startChromium(chromium)
+  if (chromium) found.chromium = (settings) => startChromium(chromium, settings)
   const firefox = ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find((file) => existsSync(file))
-  if (firefox) found.firefox = (preferences) => startFirefox(firefox, preferences)
+  if (firefox) found.firefox = (settings) => startFirefox(firefox, settings)
   if (existsSync('/usr/bin/WebKitWebDriver') && existsSync('/usr/bin/xvfb-run')) found.webkit = startWebKit
   return Object.fromEntries(Object.entries(found).filter(([name]) => wanted().includes(name)))
 }
