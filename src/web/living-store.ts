@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { randomHex } from '../core/digest.ts'
-import { KEPT, type LeaseResult, type Lease, NO_OTHERS, type Others } from '../core/lease.ts'
+import { KEPT, type LeaseResult, NO_OTHERS, type Others } from '../core/lease.ts'
 import type { OpenableStore, TokenRecord } from '../core/token-store.ts'
 import { replyTo, isAlive } from './roll-call.ts'
 
@@ -17,10 +17,10 @@ interface Locks {
 
 /** The prefix of owners that hold a lock of their name during each exchange. */
 const LOCKED = 'axios-evergreen:'
-/** The prefix of the key of an account, as the name of all owners that have new tokens which the storage does not have yet. */
-const UNSTORED = `${LOCKED}unstored:`
+/** The prefix of the key of an account, as the name of its owner from the lease until the storage has the response. */
+const EXCHANGING = `${LOCKED}exchanging:`
 /** How long other owners wait for such an owner, ms: its storage may never work again. They ask this often. */
-const UNSTORED_MS = 60_000
+const MAX_EXCHANGE_MS = 60_000
 const ASK_MS = 1_000
 /** A browser responds immediately to a request with `ifAvailable`. After this time, ms, the page proceeds without the lock, which only saves time. */
 const LOCK_TIMEOUT_MS = 1_000
@@ -41,60 +41,44 @@ export function livingStore(store: OpenableStore): OpenableStore {
 
 function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock, key: string | Promise<string>): TokenRecord {
   const life = `${LOCKED}${randomHex()}`
-  const { keep, release: releaseOf } = locksOfLeases(clock)
-  let stored: (() => void) | undefined
-  /** From now on, until `stored`, this owner has tokens that the storage does not have. It keeps its lock. */
-  async function hold({ fence }: Lease): Promise<void> {
-    stored?.()
-    const stop = replyTo(UNSTORED + (await key))
-    const cancel = clock.setTimer(() => stored?.(), UNSTORED_MS)
-    stored = () => {
-      stored = undefined
-      cancel()
-      stop()
-      releaseOf(fence)
-    }
-  }
-  const hasDied = (owner: string) => isDead(owner, acquire, clock)
+  const { keep, release: releaseOf, releaseAll } = locksOfLeases(clock)
+  const isExchanging = async () => isAlive(EXCHANGING + (await key), clock)
+  /** Its lock alone is no proof: after a user clears the data of the site, Chromium gives new pages a separate set of locks. */
+  const hasDied = async (owner: string) => (await isUnlocked(owner, acquire)) && !(await isExchanging())
 
   /** @param lease Requests a lease under a name; and once more if the owner whose exchange is in flight has died. */
   async function leased(owner: string, ttlMs: number, lease: (owner: string, others: Others) => Promise<LeaseResult>) {
-    const release = await taken(life, acquire)
+    // Before the lease is written: no owner may find the lease of a living owner without its lock. Shared, because an outdated exchange may be in flight.
+    const release = await acquire(life, 'shared')
     const name = release ? life : owner
     let isKept = false
     try {
       let result = await lease(name, NO_OTHERS)
-      // A request repeats the step that did not store them.
-      if (result.kind !== 'granted' || !result.isPrivate) stored?.()
+      // This request has repeated the step that did not store the last response.
+      if (result.kind !== 'granted' || !result.isPrivate) releaseAll()
+      // Another owner has the successor of the refresh token, or waits for it: its lease has expired because of its storage, or of a sleep.
+      if (result.kind === 'granted' && result.isDoubted && (await isExchanging())) {
+        await record.release(result, KEPT)
+        result = { kind: 'busy', remainingMs: ASK_MS }
+      }
       if (result.kind === 'busy' && result.by !== undefined && (await hasDied(result.by)))
         result = await lease(name, { ...NO_OTHERS, dead: result.by })
       isKept = result.kind === 'granted'
-      if (result.kind === 'granted' && release) keep(result.fence, ttlMs, release)
+      if (result.kind === 'granted' && release) keep(result.fence, ttlMs, release, replyTo(EXCHANGING + (await key)))
       return result
     } finally {
       if (!isKept) release?.()
     }
   }
 
-  /** Does not present a refresh token in doubt while another owner has its successor. */
-  async function patient(result: LeaseResult): Promise<LeaseResult> {
-    if (result.kind !== 'granted' || !result.isDoubted || !(await isAlive(UNSTORED + (await key), clock))) return result
-    await record.release(result, KEPT)
-    return { kind: 'busy', remainingMs: ASK_MS }
-  }
-
   return {
     acquire: (owner, seenVersion, ttlMs, terms) =>
-      leased(owner, ttlMs, async (name, others) => {
-        const result = await record.acquire(name, seenVersion, ttlMs, { ...terms, others })
-        return others.dead === undefined ? patient(result) : result
-      }),
+      leased(owner, ttlMs, (name, others) => record.acquire(name, seenVersion, ttlMs, { ...terms, others })),
     acquireForLogout: (owner, seenVersion, ttlMs, ends) =>
       leased(owner, ttlMs, (name, others) => record.acquireForLogout(name, seenVersion, ttlMs, { ...ends, others })),
     async accept(lease, tokens) {
-      await hold(lease)
       const kept = await record.accept(lease, tokens)
-      if (lease.isPrivate || kept.version > lease.version) stored?.()
+      if (lease.isPrivate || kept.version > lease.version) releaseOf(lease.fence)
       return kept
     },
     // If it fails, the exchange is over all the same, and its refresh token is in doubt for all owners.
@@ -102,7 +86,7 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock, key: 
     adopt: (...given) => record.adopt(...given),
     clear: (...given) => record.clear(...given),
     close() {
-      stored?.()
+      releaseAll()
       record.close?.()
     },
     check: (...given) => record.check?.(...given) ?? Promise.resolve(undefined),
@@ -114,17 +98,20 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock, key: 
 function locksOfLeases(clock: Clock) {
   const held = new Map<number, () => void>()
   const release = (fence: number) => held.get(fence)?.()
-  function keep(fence: number, ttlMs: number, releaseLock: () => void): void {
+  function keep(fence: number, ttlMs: number, releaseLock: () => void, stopReplying: () => void): void {
     // An expired lease blocks no owner, with or without a lock.
     const cancel = clock.setTimer(releaseLock, ttlMs)
+    const cancelReplies = clock.setTimer(() => release(fence), MAX_EXCHANGE_MS)
     release(fence)
     held.set(fence, () => {
       cancel()
+      cancelReplies()
       held.delete(fence)
       releaseLock()
+      stopReplying()
     })
   }
-  return { keep, release }
+  return { keep, release, releaseAll: () => held.forEach((releaseOne) => releaseOne()) }
 }
 
 /** @returns release; undefined if the lock is not available, or the browser denies it or does not respond */
@@ -153,29 +140,10 @@ function acquiring(locks: Locks): (clock: Clock, ...given: Parameters<Acquire>) 
   }
 }
 
-/**
- * Takes the lock before the lease is written: no owner may find the lease of a living owner without its lock.
- *
- * @returns release; undefined if there is no lock
- */
-async function taken(life: string, acquire: Acquire): Promise<(() => void) | undefined> {
-  // Shared, because an outdated exchange of this owner may still be in flight.
-  const release = await acquire(life, 'shared')
-  if (!release) return undefined
-  const stop = replyTo(life)
-  return () => {
-    stop()
-    release()
-  }
-}
-
-/**
- * Whether an owner that locks has died: its lock is free, and it does not respond either. The lock alone is not proof: after a user clears the data of the
- * site, Chromium gives new pages a separate set of locks.
- */
-async function isDead(owner: string, acquire: Acquire, clock: Clock): Promise<boolean> {
+/** Whether an owner that locks holds no lock. */
+async function isUnlocked(owner: string, acquire: Acquire): Promise<boolean> {
   if (!owner.startsWith(LOCKED)) return false
   const release = await acquire(owner, 'exclusive')
   release?.()
-  return release !== undefined && !(await isAlive(owner, clock))
+  return release !== undefined
 }

@@ -68,6 +68,8 @@ export function fakeLocks() {
       held.clear()
       channels.open.clear()
     },
+    /** As when all tabs that reply are frozen: they keep their locks. */
+    freeze: () => channels.open.clear(),
     /** As when the user clears the site data in Chromium: new pages do not see the locks of open pages. */
     part: () => held.clear(),
     deny: (denies: boolean) => void (isDenied = denies),

@@ -93,7 +93,7 @@ export class Round {
       this.trouble = error
       this.calm()
     }
-    await pause(this.dice.between(0, 1_500))
+    await pause(this.row.actsMeanwhile ? this.lastsMs / 4 : this.dice.between(0, 1_500))
   }
 
   async #disturb(call) {

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 //   `who`       `beside`: a tab that does not renew; `all`: every tab; else the tab that renews
 //   `lastsMs`, `lifetimeMs`   the least and the most
 //   `loses`     whether the response of that tab may be lost: `always`, or `meanwhile`, until the disturbance is over. Then a login may end, by nature.
+//   `actsMeanwhile`  the service responds before the disturbance is over
 //   `isGone`    that tab does not come back
 //   `ends`      the user has ended the login
 //   `isApart`   the tabs share nothing, so only the first one has a login
@@ -56,9 +57,11 @@ export const ROWS = {
   'frozen, while another tab renews': { ...FREEZE, who: 'beside', lastsMs: [300, 10_000] },
   'asleep, all tabs, and the clock jumps': {
     instead: FREEZE.instead,
-    ...{ who: 'all', loses: 'meanwhile', ...FOR_A_MOMENT },
+    ...{ who: 'all', loses: 'meanwhile', actsMeanwhile: true, lastsMs: [1_000, 4_000] },
     async begin(round) {
-      const { dice, tabs, lastsMs, service } = round
+      const { dice, tabs, lastsMs, service, call } = round
+      // The connection may not survive the sleep.
+      if (dice.happens(0.3)) Object.assign(call, { reset: true, lost: 'always' })
       const ms = dice.oneOf(SLEEPS)
       // The monotonic clock of some systems counts a sleep.
       const ticks = dice.oneOf([0, ms])
@@ -66,11 +69,7 @@ export const ROWS = {
       await still(round, tabs)
       setTimeout(() => (service.offsetMs += ms), lastsMs / 2)
     },
-    async end({ engine, tabs, dice, call }) {
-      // The connection may not survive the sleep.
-      call.reset = dice.happens(0.5)
-      if (engine.name === 'chromium') await each(tabs, ({ driver }) => driver.thaw())
-    },
+    end: ({ engine, tabs }) => engine.name === 'chromium' && each(tabs, ({ driver }) => driver.thaw()),
   },
   'storage denied': { profile: 'denied', isApart: true, begin: nothing },
   'storage denied, once it has worked': SPOIL('denied'),

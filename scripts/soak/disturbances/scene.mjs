@@ -11,7 +11,8 @@ import { verdictOf } from './verdict.mjs'
 /** What a reader can take out, to see that it is missed: a function of the built package, and what it then does. */
 const REMOVALS = {
   lease: [/function busyIn\(.*\) \{/, 'return undefined;'],
-  lock: [/async function isDead\(.*\) \{/, 'return true;'],
+  lock: [/async function isUnlocked\(.*\) \{/, 'return true;'],
+  question: [/function isAlive\(.*\) \{/, 'return Promise.resolve(false);'],
 }
 
 export const options = {
