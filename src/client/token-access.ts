@@ -28,16 +28,20 @@ export function checkManager(tokens: ResourceTokens): void {
 
 export function accessTo(tokens: ResourceTokens): TokenAccess {
   const known = internalsOf(tokens)
-  if (!known) return accessToCustom(tokens)
+  const custom = accessToCustom(tokens)
+  // A manager of an older copy of this package may lack newer members.
+  return known ? { ...custom, ...accessToOwn(tokens, known) } : custom
+}
+
+/** The access to a manager of this copy of the package. */
+export function accessToOwn<Known extends ManagerInternals>(tokens: ResourceTokens, known: Known) {
   return {
-    // A manager of an older copy of this package may lack newer members.
-    ...accessToCustom(tokens),
     ...known,
     // An origin on Object.prototype is not the origin of the source.
     origin: known.origin === Reflect.get(Object.prototype, 'origin') ? undefined : known.origin,
     peek: () => tokens.peekAccessToken(),
-    get: known.awaitToken ?? ((options) => tokens.getAccessToken(options)),
-    replace: (rejected, options) => tokens.replaceAccessToken(rejected, options),
+    get: known.awaitToken ?? ((options: WaitLimits) => tokens.getAccessToken(options)),
+    replace: (rejected: string, options: WaitLimits) => tokens.replaceAccessToken(rejected, options),
   }
 }
 

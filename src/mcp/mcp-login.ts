@@ -1,4 +1,3 @@
-import { accessTo } from '../client/token-access.ts'
 import { codeOf } from '../core/login-port.ts'
 import type { TokenManagerOptions } from '../core/manager-options.ts'
 import { asGiven, checkedFlag, checkedName, checkFunction, type Readers, readOptions } from '../core/option-checks.ts'
@@ -17,7 +16,7 @@ import { loginSource } from '../oauth2/login-source.ts'
 import { toTokenError } from '../wire/to-token-error.ts'
 import { authProviderOf, checkedProvider } from './auth-provider.ts'
 import { Discovery } from './discovery.ts'
-import { ServerCalls } from './server-calls.ts'
+import { ownInternals, ServerCalls } from './server-calls.ts'
 
 export interface McpLoginOptions {
   /** The address of the MCP server, the same as for the transport. */
@@ -111,7 +110,11 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
   /** @param about See `Discovery`. */
   const granted = (response: unknown, about: unknown) => {
     const { exchangeTimeoutMs: limitMs = 10_000 } = managed
-    const exchange = { clock: accessTo(tokens).clock, signal: new AbortController().signal, [INTERNAL]: { limitMs } }
+    const exchange = {
+      clock: ownInternals(tokens).clock,
+      signal: new AbortController().signal,
+      [INTERNAL]: { limitMs },
+    }
     return grantWithContext(response, { metadataUrl: calls.metadataUrl, about }, discovery, exchange)
   }
   const { authProvider, forget } = authProviderOf(provider, page, {

@@ -2,11 +2,12 @@ import { remedyOf } from '../client/challenges.ts'
 import { isUnauthorized } from '../client/bearer-options.ts'
 import { deliver } from '../client/bearer-request.ts'
 import { generationAtSending } from '../client/origin-binding.ts'
-import { accessTo, type TokenAccess } from '../client/token-access.ts'
+import { accessToOwn, type TokenAccess } from '../client/token-access.ts'
 import { checkNotAborted } from '../core/deadline.ts'
 import { isTokenError, TokenError } from '../core/errors.ts'
 import { foreignSocket } from '../core/foreign-socket.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
+import { internalsOf, type ManagerInternals } from '../core/manager-internals.ts'
 import type { LoginManager } from '../core/token-manager.ts'
 import type { WaitOptions } from '../core/waiting-room.ts'
 import { type Given, inputOf, memberOfCall, membersOf, urlOf, withLastingHeaders } from '../fetch/call.ts'
@@ -46,7 +47,7 @@ export class ServerCalls {
   constructor(fetch: typeof globalThis.fetch, tokens: LoginManager, serverUrl: URL, page: OnePage) {
     this.#fetch = fetch as Fetch
     this.#tokens = tokens
-    this.#access = this.#orNone(accessTo(tokens))
+    this.#access = this.#orNone(accessToOwn(tokens, ownInternals(tokens)))
     this.#page = page
     this.#own = addressOf(serverUrl)
   }
@@ -206,6 +207,11 @@ class McpRequest extends FetchRequest {
     this.prepareReplay(response)
     return true
   }
+}
+
+/** @param tokens A manager of this copy of the package, which has all members. */
+export function ownInternals(tokens: LoginManager) {
+  return internalsOf(tokens) as ManagerInternals & Pick<TokenAccess, 'firstGeneration'>
 }
 
 function loginEnded(): TokenError {

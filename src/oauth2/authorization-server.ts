@@ -4,52 +4,46 @@ import { type ExchangeContext, internalOf } from '../core/token-source.ts'
 import type { TokenCalls } from '../wire/token-call.ts'
 import { memberOf, type Members } from './document.ts'
 import { metadataAt } from './metadata.ts'
-import type { ServerAddresses } from './oauth2-settings.ts'
+import type { Endpoints, TokenServer } from './token-server.ts'
 
-/** The endpoints of a server, and its issuer identifier. */
-export interface Endpoints {
-  readonly tokenEndpoint: URL
+/** What the options say of a server with metadata. */
+export interface Issuer {
+  /** A string must equal the issuer in the metadata character by character. */
+  readonly issuer: string | URL
   readonly revocationEndpoint: URL | undefined
-  readonly issuer: string
+  readonly allowInsecureHttp: boolean
+  /** Whether the client authenticates by its certificate (RFC 8705). */
+  readonly hasCertificate: boolean
 }
 
 const DAY_MS = 86_400_000
 /** If a refetch of the metadata fails, the old ones are used this much longer. */
 const GRACE_MS = 300_000
 
-/** The endpoints of one authorization server: those of the options, or those of its metadata. */
-export class AuthorizationServer {
-  readonly #addresses: ServerAddresses
+/** An authorization server whose endpoints are in its metadata. */
+export class AuthorizationServer implements TokenServer {
+  readonly mayRevoke = true
+  readonly #options: Issuer
   readonly #calls: TokenCalls
   #discovered: Endpoints | undefined
   /** When the metadata are fetched again, monotonic ms. */
   #refreshAt = 0
 
-  constructor(addresses: ServerAddresses, calls: TokenCalls) {
-    this.#addresses = addresses
+  constructor(options: Issuer, calls: TokenCalls) {
+    this.#options = options
     this.#calls = calls
   }
 
-  /** The server in the id of a source. */
   get name(): string {
-    const { tokenEndpoint, issuer } = this.#addresses
-    return tokenEndpoint?.href ?? String(issuer)
-  }
-
-  /** Whether tokens can be revoked. True if only the metadata can tell. */
-  get mayRevoke(): boolean {
-    const { tokenEndpoint, revocationEndpoint } = this.#addresses
-    return !tokenEndpoint || revocationEndpoint !== undefined
+    return String(this.#options.issuer)
   }
 
   forget(): void {
     this.#discovered = undefined
   }
 
-  /** @throws {TokenError} if the metadata could not be fetched or are unusable. No token request was sent then, so the refresh token is intact. */
+  /** @throws {TokenError} if the metadata could not be fetched or are unusable. */
   async endpoints(context: ExchangeContext): Promise<Endpoints> {
-    const { tokenEndpoint, revocationEndpoint, issuer } = this.#addresses
-    if (tokenEndpoint) return { tokenEndpoint, revocationEndpoint, issuer: String(issuer ?? tokenEndpoint.href) }
     const now = context.clock.monotonicNow()
     const old = this.#discovered
     if (old && now < this.#refreshAt) return old
@@ -71,7 +65,7 @@ export class AuthorizationServer {
   /** Fetches the addresses one after the other until one has usable metadata. */
   async #discover(context: ExchangeContext): Promise<Endpoints> {
     const failures: unknown[] = []
-    for (const url of metadataAddresses(new URL(String(this.#addresses.issuer)))) {
+    for (const url of metadataAddresses(new URL(this.name))) {
       try {
         return this.#endpointsIn(await metadataAt(this.#calls, url, context, 'issuer'))
       } catch (error) {
@@ -84,7 +78,7 @@ export class AuthorizationServer {
   }
 
   #endpointsIn(metadata: Members): Endpoints {
-    const { issuer: expected, revocationEndpoint, allowInsecureHttp, hasCertificate } = this.#addresses
+    const { issuer: expected, revocationEndpoint, allowInsecureHttp, hasCertificate } = this.#options
     const issuer = memberOf(metadata, 'issuer')
     const isSame = expected instanceof URL ? parsedUrl(String(issuer))?.href === expected.href : issuer === expected
     // Otherwise a server could impersonate another issuer (RFC 8414, section 3.3).

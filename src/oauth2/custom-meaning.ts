@@ -14,36 +14,39 @@ export const MEANINGS = /* @__PURE__ */ namesOf<Readonly<Record<ErrorMeaning, un
   invalid_request: true,
 })
 
-/** The option `errors`, validated. */
-export interface CustomErrors {
-  readonly codes: CustomCodes
-  readonly classify: Extract<OAuth2Options['errors'], (...given: never) => unknown> | undefined
-}
-
-/**
- * Calls the function of the option `errors` to classify a response.
- *
- * @returns Undefined if it returns `undefined`, throws, or returns an unknown value. The last two are reported as an anomaly.
- */
-export function customMeaning(
-  classify: CustomErrors['classify'],
+/** Classifies a response. */
+type Classify = (
   status: number,
   document: Members | undefined,
   report: ExchangeContext['report'],
-): ErrorMeaning | undefined {
-  if (!classify) return undefined
-  const members = Object.freeze(Object.assign(Object.create(null) as Record<string, unknown>, document))
-  let custom: unknown = THREW
-  quietly(() => (custom = classify({ status, members })))
-  // An unhandled rejection would end the process.
-  if (custom instanceof Promise) custom.catch(() => undefined)
-  const known = MEANINGS.find((meaning) => meaning === custom)
-  if (custom !== undefined && known === undefined)
-    report?.(
-      'unexpected-response',
-      `The function errors of oauth2 ${custom === THREW ? 'threw' : 'returned an unknown error code'}`,
-    )
-  return known
+) => ErrorMeaning | undefined
+
+/** The option `errors`, validated. */
+export interface CustomErrors {
+  readonly codes: CustomCodes
+  readonly classify?: Classify | undefined
+}
+
+/**
+ * @param given The function of the option `errors`.
+ * @returns A function that classifies as it does. Undefined if it returns `undefined`, throws, or returns an unknown value. The last two are reported as an
+ * anomaly.
+ */
+export function classifier(given: Extract<OAuth2Options['errors'], (...given: never) => unknown>): Classify {
+  return (status, document, report) => {
+    const members = Object.freeze(Object.assign(Object.create(null) as Record<string, unknown>, document))
+    let custom: unknown = THREW
+    quietly(() => (custom = given({ status, members })))
+    // An unhandled rejection would end the process.
+    if (custom instanceof Promise) custom.catch(() => undefined)
+    const known = MEANINGS.find((meaning) => meaning === custom)
+    if (custom !== undefined && known === undefined)
+      report?.(
+        'unexpected-response',
+        `The function errors of oauth2 ${custom === THREW ? 'threw' : 'returned an unknown error code'}`,
+      )
+    return known
+  }
 }
 
 /** Equal to nothing that a function can return. */

@@ -4,7 +4,7 @@ import { generalAdvice, rejection } from '../wire/error-response.ts'
 import { shownBy } from '../wire/intermediary.ts'
 import { type Meaning, read } from '../wire/meaning.ts'
 import { type TokenResponse, isSuccess } from '../wire/token-response.ts'
-import { customMeaning, type CustomErrors } from './custom-meaning.ts'
+import type { CustomErrors } from './custom-meaning.ts'
 import { documentIn, errorIn, holdersOfToken, memberOf, type Members, otherProtocol } from './document.ts'
 import { markClaims } from './refused-claims.ts'
 import { ADVICE, isKnownCode, said, type Said } from './error-words.ts'
@@ -48,7 +48,7 @@ export function errorResponseOf(
   const isSuccessful = isSuccess(response.status)
   const isUnnamed = isSuccessful && !hasError(document, errors)
   if (isUnnamed && (kind === 'revoke' || !document || hasToken(document))) return undefined
-  const custom = customMeaning(errors.classify, response.status, document, report)
+  const custom = errors.classify?.(response.status, document, report)
   const isOfLogin = needsLogin && kind === 'refresh'
   const words = said(document, errors.codes, kind === 'refresh')
   const status = isSuccessful ? 400 : response.status

@@ -1,9 +1,18 @@
 import { isTokenError, TokenError } from '../core/errors.ts'
+import { checkedText } from '../core/option-checks.ts'
 import { quietly } from '../core/thrown.ts'
 import { type ExchangeContext, internalOf, type LoginSource, type TokenSource } from '../core/token-source.ts'
 import { person } from '../login/person.ts'
 import { contextIn, contextText, type LoginContext, unknownContext } from './login-context.ts'
-import { oauth2Source } from './oauth2.ts'
+import { OAuth2 } from './oauth2.ts'
+import {
+  checkedClient,
+  checkedId,
+  checkedScope,
+  checkedServer,
+  DEFAULT_LIFETIME_MS,
+  type OAuth2Settings,
+} from './source-settings.ts'
 
 export interface LoginSourceOptions {
   readonly id: string
@@ -60,34 +69,43 @@ export function loginSource(options: LoginSourceOptions): LoginSource {
 }
 
 /** @throws {TokenError} if tokens with this context cannot be refreshed. */
-function sourceOf(
-  context: LoginContext,
-  { account, write, allowInsecureHttp, logIn, option }: LoginSourceOptions,
-): TokenSource {
+function sourceOf(context: LoginContext, options: LoginSourceOptions): TokenSource {
+  const source = quietly(() => new OAuth2(settingsOf(context, options), options.option))
+  if (!source) throw unknownContext(options.logIn)
+  return source
+}
+
+/** @throws {TypeError} */
+function settingsOf(context: LoginContext, { account, write, allowInsecureHttp }: LoginSourceOptions): OAuth2Settings {
   const { clientId, clientSecret, clientAuthentication, resource, scope } = context
   const { tokenEndpoint = '', revocationEndpoint, issuer = '' } = context
+  const server = checkedServer({ tokenEndpoint, revocationEndpoint, issuer }, allowInsecureHttp)
   const authentication = write
     ? {
         clientAuthentication: (_as: object, _client: object, body: URLSearchParams, headers: Headers) =>
           write(headers, body, tokenEndpoint, { issuer, token_endpoint: tokenEndpoint }),
       }
     : { clientSecret: clientAuthentication === 'none' ? undefined : clientSecret, clientAuthentication }
-  const source = quietly(() =>
-    oauth2Source(
-      {
-        ...{ tokenEndpoint, revocationEndpoint, issuer, clientId, account, allowInsecureHttp, grant: 'login' },
-        ...authentication,
-        ...(resource !== undefined && { parameters: { resource } }),
-        // Some servers require the granted scope in each refresh (Microsoft Entra), and RFC 6749, section 6, allows it (F407).
-        scope: scope?.split(' '),
-        // The client belongs to the login. If the server no longer knows the client, no refresh can succeed.
-        errors: { invalid_client: 'invalid_grant' },
-      },
-      option,
-    ),
-  )
-  if (!source) throw unknownContext(logIn)
-  return source
+  const client = checkedClient({ clientId: checkedId('clientId', clientId), ...authentication, grant: 'login' })
+  return {
+    server: () => server,
+    client,
+    isAuthenticated: client.method !== 'none',
+    grant: 'login',
+    members: undefined,
+    account,
+    isUnnamed: false,
+    // Some servers require the granted scope in each refresh (Microsoft Entra), and RFC 6749, section 6, allows it (F407).
+    scope: checkedScope(scope),
+    parameters: resource === undefined ? [] : [['resource', checkedText('resource', resource)]],
+    body: 'form',
+    // The client belongs to the login. If the server no longer knows the client, no refresh can succeed.
+    errors: { codes: { invalid_client: 'invalid_grant' } },
+    refreshTokens: 'single-use',
+    keepsRefreshToken: false,
+    reuseGraceMs: 0,
+    defaultLifetimeMs: DEFAULT_LIFETIME_MS,
+  }
 }
 
 const NO_REVOCATION = 'The metadata of the authorization server name no revocation_endpoint'

@@ -14,11 +14,21 @@ import {
 import type { DPoPKey } from '../core/proofs.ts'
 import { checkedSecureUrl } from '../core/secure-origin.ts'
 import { member } from '../core/thrown.ts'
-import { checkCredential } from '../wire/credential.ts'
-import type { AuthenticatedClient } from './client-authentication.ts'
-import { MEANINGS, type CustomErrors } from './custom-meaning.ts'
+import { fromFunction } from '../wire/credential.ts'
+import { AuthorizationServer } from './authorization-server.ts'
+import { classifier, MEANINGS, type CustomErrors } from './custom-meaning.ts'
 import type { OAuth2Options } from './oauth2-options.ts'
 import { proofKeyOf } from './proof-key.ts'
+import {
+  type Addresses,
+  checkedClient,
+  checkedId,
+  checkedRevocation,
+  checkedScope,
+  checkedServer,
+  DEFAULT_LIFETIME_MS,
+  type OAuth2Settings,
+} from './source-settings.ts'
 
 type GrantFunction = Extract<OAuth2Options['grant'], () => unknown>
 
@@ -41,7 +51,7 @@ const OPTIONS = {
     checkChoice(name, given, ['single-use', 'reusable'] as const),
   ),
   reuseGraceMs: (name, given = 0) => checkNumber(name, given, 0),
-  defaultLifetimeMs: (name, given = 300_000) => checkNumber(name, given, 1),
+  defaultLifetimeMs: (name, given = DEFAULT_LIFETIME_MS) => checkNumber(name, given, 1),
   account: /* @__PURE__ */ ifGiven(checkedName),
   transport: asGiven,
   allowInsecureHttp: checkedFlag,
@@ -50,10 +60,8 @@ const OPTIONS = {
   [Name in keyof OAuth2Options]: Name extends 'dpop' | 'errors' | 'parameters' ? unknown : OAuth2Options[Name]
 }>
 
-export type OAuth2Settings = ReturnType<typeof oauth2Settings>
-
 /** Validates the options and adds the defaults. @throws {TypeError | RangeError} naming the option, and its value unless it may be secret. */
-export function oauth2Settings(options: OAuth2Options) {
+export function oauth2Settings(options: OAuth2Options): OAuth2Settings {
   for (const name of ['audience', 'resource'])
     if (Object.hasOwn(Object(options) as object, name))
       throw new TypeError(`${name} is not an option: use parameters: { ${name} }`)
@@ -63,22 +71,15 @@ export function oauth2Settings(options: OAuth2Options) {
   const hasCertificate = client.method === 'none' && carriesCertificate(own.transport)
   return {
     ...own,
-    server: { ...checkedServer(own, own.allowInsecureHttp), hasCertificate },
+    server: serverOf(own, own.allowInsecureHttp, hasCertificate),
     client,
-    /** Whether the client has a secret, a key or a certificate that could be wrong. */
     isAuthenticated: client.method !== 'none' || hasCertificate,
     account,
     refreshTokens,
-    /** Whether to keep a refresh token that was issued for client credentials. */
     keepsRefreshToken: own.refreshTokens !== undefined,
-    /** Whether only `clientId` names the account, which many users share. */
     isUnnamed: own.account === undefined && grant !== 'client_credentials',
+    members: membersOf(grant),
   }
-}
-
-function checkedId(name: string, given: unknown): string {
-  checkCredential(name, given)
-  return given
 }
 
 function checkedGrant(name: string, given: unknown = 'client_credentials') {
@@ -91,76 +92,40 @@ function checkedCallback(name: string, given: unknown) {
   return given as NonNullable<OAuth2Options['onAnswer']>
 }
 
-/** The addresses of a server in the options. */
-export interface ServerAddresses {
-  readonly tokenEndpoint: URL | undefined
-  readonly revocationEndpoint: URL | undefined
-  /** A string must equal the issuer in the metadata character by character. */
-  readonly issuer: string | URL | undefined
-  readonly allowInsecureHttp: boolean
-  /** Whether the client authenticates by its certificate (RFC 8705). */
-  readonly hasCertificate: boolean
-}
-
 const NO_ADDRESS = 'tokenEndpoint or issuer must be a URL, got undefined: is the environment variable set?'
 
-type Addresses = Pick<OAuth2Options, 'tokenEndpoint' | 'revocationEndpoint' | 'issuer'>
-
-function checkedServer(own: Addresses, allowInsecureHttp: boolean): Omit<ServerAddresses, 'hasCertificate'> {
-  const checked = (name: 'tokenEndpoint' | 'revocationEndpoint') => {
-    if (own[name] === undefined) return undefined
-    const url = checkedSecureUrl(name, own[name], allowInsecureHttp)
-    if (url.hash !== '') throw new TypeError(`${name} must have no fragment (RFC 6749, section 3.2)`)
-    return url
+function serverOf(own: Addresses, allowInsecureHttp: boolean, hasCertificate: boolean): OAuth2Settings['server'] {
+  const { issuer, tokenEndpoint } = own
+  if (tokenEndpoint !== undefined) {
+    const known = checkedServer(own, allowInsecureHttp)
+    return () => known
   }
-  const { issuer } = own
-  if (own.tokenEndpoint === undefined && issuer === undefined) throw new TypeError(NO_ADDRESS)
-  const [tokenEndpoint, revocationEndpoint] = [checked('tokenEndpoint'), checked('revocationEndpoint')]
-  if (!tokenEndpoint) {
-    const { search, hash, pathname } = checkedSecureUrl('issuer', issuer, allowInsecureHttp)
-    if (pathname.includes('/.well-known/'))
-      throw new TypeError('issuer must be the issuer itself, without /.well-known/ and what follows')
-    if (search || hash) throw new TypeError('issuer must have no query and no fragment (RFC 8414, section 2)')
-  } else if (issuer !== undefined && !(issuer instanceof URL)) checkText('issuer', issuer)
-  return { tokenEndpoint, revocationEndpoint, issuer, allowInsecureHttp }
+  if (issuer === undefined) throw new TypeError(NO_ADDRESS)
+  const revocationEndpoint = checkedRevocation(own.revocationEndpoint, allowInsecureHttp)
+  checkIssuer(checkedSecureUrl('issuer', issuer, allowInsecureHttp))
+  const options = { issuer, revocationEndpoint, allowInsecureHttp, hasCertificate }
+  return (calls) => new AuthorizationServer(options, calls)
+}
+
+function checkIssuer({ search, hash, pathname }: URL): void {
+  if (pathname.includes('/.well-known/'))
+    throw new TypeError('issuer must be the issuer itself, without /.well-known/ and what follows')
+  if (search || hash) throw new TypeError('issuer must have no query and no fragment (RFC 8414, section 2)')
 }
 
 function checkedErrors(errors: unknown = {}): CustomErrors {
-  if (typeof errors === 'function') return { codes: {}, classify: errors as CustomErrors['classify'] }
+  if (typeof errors === 'function')
+    return { codes: {}, classify: classifier(errors as Parameters<typeof classifier>[0]) }
   checkObject('errors', errors)
   const codes = { ...(errors as CustomErrors['codes']) }
   for (const [code, meaning] of Object.entries(codes)) checkChoice(`errors.${code}`, meaning, MEANINGS)
-  return { codes, classify: undefined }
-}
-
-type Client = Pick<OAuth2Options, 'clientId' | 'clientSecret' | 'clientAuthentication' | 'grant'>
-
-function checkedClient({ clientId, clientSecret, clientAuthentication, grant }: Client) {
-  // A public client must not use client credentials (RFC 6749, section 4.4), so a missing secret is an environment variable that is not set.
-  const isPublic = clientSecret === undefined && grant !== 'client_credentials'
-  const method = clientAuthentication ?? (isPublic ? 'none' : 'basic')
-  if (typeof method !== 'function') checkChoice('clientAuthentication', method, ['basic', 'post', 'none'])
-  if (method === 'none' && clientSecret !== undefined)
-    throw new TypeError("clientSecret must not be given with clientAuthentication 'none', which does not send it")
-  if (typeof clientSecret === 'function') checkFunction('clientSecret', clientSecret)
-  else if (clientSecret !== undefined || method === 'basic' || method === 'post')
-    checkCredential('clientSecret', clientSecret)
-  return { clientId, clientSecret, method } satisfies AuthenticatedClient
+  return { codes }
 }
 
 /** Whether the token requests show a certificate (RFC 8705). The agent is that of the user, so its options are read as they are. */
 function carriesCertificate(transport: OAuth2Options['transport']): boolean {
   const options = member(member(transport, 'httpsAgent'), 'options')
   return ['cert', 'pfx'].some((name) => member(options, name) !== undefined)
-}
-
-/** @returns The scope tokens (RFC 6749, section 3.3). */
-function checkedScope(scope: unknown = []): readonly string[] {
-  if (typeof scope !== 'string' && !Array.isArray(scope)) throw new TypeError('scope must be text, or a list of texts')
-  const scopeTokens = (Array.isArray(scope) ? (scope as unknown[]) : scope.split(' ')).filter((one) => one !== '')
-  if (scopeTokens.every((one) => typeof one === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(one)))
-    return scopeTokens as string[]
-  throw new TypeError('scope must be words of visible ASCII characters without " and \\, with spaces between')
 }
 
 /** Parameters that the exchange or other options set. */
@@ -180,8 +145,14 @@ function checkedParameters(parameters: object): [name: string, value: string][] 
     })
 }
 
+/** @returns The grant of an obtain, as members of its token request. */
+function membersOf(grant: ReturnType<typeof checkedGrant>): OAuth2Settings['members'] {
+  if (typeof grant === 'function') return (context) => fromFunction('grant', grant, checkedGrantParameters, context)
+  return grant === 'login' ? undefined : () => ({ grant_type: grant })
+}
+
 /** @returns The parameters that the `grant` function returned. @throws {TypeError} that shows no value */
-export function checkedGrantParameters(given: unknown): Readonly<Record<string, string>> {
+function checkedGrantParameters(given: unknown): Readonly<Record<string, string>> {
   checkObject('the parameters', given)
   const parameters = Object.assign(Object.create(null) as Record<string, string>, given)
   checkText('grant_type', parameters.grant_type)

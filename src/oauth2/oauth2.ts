@@ -11,17 +11,16 @@ import { attachCredentials } from '../core/attach-credentials.ts'
 import type { LoginLayer } from '../core/login-layer.ts'
 import { checkRuntime } from '../core/own-runtime.ts'
 import { person } from '../login/person.ts'
-import { fromFunction } from '../wire/credential.ts'
 import { type TokenResponse, isSuccess } from '../wire/token-response.ts'
 import { TokenCalls } from '../wire/token-call.ts'
 import { ResponseReader } from './response-reader.ts'
-import { AuthorizationServer, type Endpoints } from './authorization-server.ts'
 import { addClaims, onClaimsChallenge } from './claims-challenge.ts'
 import { authenticate } from './client-authentication.ts'
 import type { OAuth2Options } from './oauth2-options.ts'
-import { checkedGrantParameters, type OAuth2Settings, oauth2Settings } from './oauth2-settings.ts'
+import { oauth2Settings } from './oauth2-settings.ts'
 import { documentIn, holdersOfToken, memberOf, type Members } from './document.ts'
-import { withProof } from './with-proof.ts'
+import type { OAuth2Settings, RequestMembers } from './source-settings.ts'
+import type { Endpoints, TokenServer } from './token-server.ts'
 import { errorResponseOf, type ErrorRules } from './error-response.ts'
 import { markUnclear } from './unclear-response.ts'
 
@@ -47,13 +46,8 @@ import { markUnclear } from './unclear-response.ts'
 export function oauth2(options: OAuth2Options & { grant: 'login' }): LoginSource
 export function oauth2(options: OAuth2Options): TokenSource
 export function oauth2(options: OAuth2Options): TokenSource {
-  return oauth2Source(options)
-}
-
-/** @param option For messages: the option to check, of the function that uses the source. */
-export function oauth2Source(options: OAuth2Options, option?: string): TokenSource {
   checkRuntime()
-  return new OAuth2(oauth2Settings(options), option)
+  return new OAuth2(oauth2Settings(options))
 }
 
 export class OAuth2 implements TokenSource {
@@ -67,7 +61,7 @@ export class OAuth2 implements TokenSource {
   readonly #settings: OAuth2Settings
   readonly #option: string | undefined
   readonly #calls: TokenCalls
-  readonly #server: AuthorizationServer
+  readonly #server: TokenServer
   readonly #reader: ResponseReader
   /** The claims that the API requires in the next access token. Sent until a token request succeeds. */
   #claims: Members | undefined
@@ -78,6 +72,7 @@ export class OAuth2 implements TokenSource {
   #omitsScope = false
   readonly #reported = new Set<string>()
 
+  /** @param option For messages: the option to check, of the function that uses the source. */
   constructor(settings: OAuth2Settings, option?: string) {
     this.refreshTokens = settings.refreshTokens
     this.reuseGraceMs = settings.reuseGraceMs
@@ -86,7 +81,7 @@ export class OAuth2 implements TokenSource {
     this.#settings = settings
     this.#option = option
     this.#calls = new TokenCalls(settings.transport)
-    this.#server = new AuthorizationServer(settings.server, this.#calls)
+    this.#server = settings.server(this.#calls)
     this.#reader = new ResponseReader(settings, option)
     onClaimsChallenge(this, (claims) => (this.#claims = claims))
     attachCredentials(this, () => settings.client.clientSecret, typeof settings.grant !== 'function')
@@ -102,12 +97,9 @@ export class OAuth2 implements TokenSource {
   }
 
   async obtain(context: ExchangeContext): Promise<TokenGrant> {
-    const { grant, keepsRefreshToken } = this.#settings
-    if (grant === 'login') throw new TokenError('ERR_LOGIN_REQUIRED', LOG_IN, { outcome: 'not-sent' })
-    const members =
-      typeof grant === 'function'
-        ? await fromFunction('grant', grant, checkedGrantParameters, context)
-        : { grant_type: grant }
+    const { members: membersIn, keepsRefreshToken } = this.#settings
+    if (!membersIn) throw new TokenError('ERR_LOGIN_REQUIRED', LOG_IN, { outcome: 'not-sent' })
+    const members = await membersIn(context)
     const { refreshToken, refreshLifetimeMs, ...accessOnly } = await this.#exchange('obtain', members, context)
     // The credentials can always obtain, so a refresh token would only be one more secret (RFC 6749, section 4.4.3).
     if (!keepsRefreshToken || refreshToken === undefined) return accessOnly
@@ -120,7 +112,7 @@ export class OAuth2 implements TokenSource {
 
   /** `reset()` of the manager calls this. */
   reset(): void {
-    this.#server.forget()
+    this.#server.forget?.()
     this.#claims = undefined
   }
 
@@ -162,7 +154,7 @@ export class OAuth2 implements TokenSource {
     }
   }
 
-  #bodyOf(members: Record<string, string>): URLSearchParams {
+  #bodyOf(members: RequestMembers): URLSearchParams {
     const { scope, parameters } = this.#settings
     const body = new URLSearchParams(members)
     for (const [name, value] of parameters) if (!Object.hasOwn(members, name)) body.append(name, value)
@@ -187,7 +179,7 @@ export class OAuth2 implements TokenSource {
     const { tokenEndpoint: url } = endpoints
     const { dpop } = this.#settings
     if (!dpop) return this.#post(url, endpoints, body, context)
-    return withProof(dpop.proofs, url, (proof) => this.#post(url, endpoints, body, context, { DPoP: proof }), context)
+    return dpop.send(url, (proof) => this.#post(url, endpoints, body, context, { DPoP: proof }), context)
   }
 
   /** Revokes the refresh token, and with it all its access tokens; if there is none, the access token (RFC 7009, section 2.1). */
@@ -228,7 +220,7 @@ function hasNewRefreshToken({ status, text }: TokenResponse, presented: string):
   return typeof next === 'string' && next !== '' && next !== presented
 }
 
-type Exchanging = [exchange: Exchange, members: Record<string, string>, context: ExchangeContext]
+type Exchanging = [exchange: Exchange, members: RequestMembers, context: ExchangeContext]
 
 type Tokens = Parameters<NonNullable<TokenSource['revoke']>>[0]
 

@@ -2,18 +2,26 @@ import { isTokenError, TokenError } from '../core/errors.ts'
 import { promisedThumbprint } from '../dpop/key-fit.ts'
 import { type GivenKey, isPromised, proofsOf } from '../core/proof-port.ts'
 import type { DPoPKey, Proofs } from '../core/proofs.ts'
+import type { ExchangeContext } from '../core/token-source.ts'
+import type { TokenResponse } from '../wire/token-response.ts'
+import { withProof } from './with-proof.ts'
 
 /** The key of a source. */
 export interface ProofKey {
-  readonly proofs: Proofs
   readonly thumbprint: Promise<string>
+  /** Sends a token request with a proof. */
+  send(url: URL, call: (proof: string) => Promise<TokenResponse>, context: ExchangeContext): Promise<TokenResponse>
 }
 
 /** @throws {TypeError} naming the option. A promise is validated once it resolves; no token request is sent before. */
 export function proofKeyOf(given: GivenKey): ProofKey {
-  if (!isPromised(given)) return { proofs: proofsOf('dpop', given), thumbprint: given.thumbprint }
+  if (!isPromised(given)) return keyWith(proofsOf('dpop', given), given.thumbprint)
   const key = given.then(checked, asTokenError)
-  return { proofs: promisedProofs(key), thumbprint: promisedThumbprint(key) }
+  return keyWith(promisedProofs(key), promisedThumbprint(key))
+}
+
+function keyWith(proofs: Proofs, thumbprint: Promise<string>): ProofKey {
+  return { thumbprint, send: (...request) => withProof(proofs, ...request) }
 }
 
 /** Nothing can be learned, or be outdated, before the first proof. */

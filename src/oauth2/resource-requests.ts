@@ -3,7 +3,7 @@ import { member } from '../core/thrown.ts'
 import type { SourceRequests } from '../resources/resource-source.ts'
 import type { Resource } from '../resources/resource-options.ts'
 import { OAuth2 } from './oauth2.ts'
-import type { OAuth2Settings } from './oauth2-settings.ts'
+import type { OAuth2Settings } from './source-settings.ts'
 
 /** What `oauth2` requests for one resource (RFC 8707, section 2.2). */
 export class ResourceRequests implements SourceRequests {

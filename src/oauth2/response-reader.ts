@@ -15,7 +15,7 @@ import {
   TWO_HOLDERS,
 } from './document.ts'
 import { ACCESS, lifetimeAmong, refreshLifetimeIn, type FoundLifetime } from './lifetimes.ts'
-import type { OAuth2Settings } from './oauth2-settings.ts'
+import type { OAuth2Settings } from './source-settings.ts'
 
 /** Reads the responses of one token endpoint. */
 export class ResponseReader {
