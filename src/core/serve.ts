@@ -5,7 +5,7 @@ import type { HeldToken } from './held-token.ts'
 import type { Machine } from './machine.ts'
 import { ownOption } from './option-checks.ts'
 import { admission, isDenial, isReplacing } from './status.ts'
-import { type Wait, waitMsOf, type WaitOptions } from './waiting-room.ts'
+import { waitMsOf, type WaitOptions } from './waiting-room.ts'
 import { isWithin } from './within-call.ts'
 
 /**
@@ -64,15 +64,16 @@ export function wait(
   }
   if (admitted === 'start') machine.renew(because)
   account.renewal?.hurry(limit)
-  const share = (more?: Pick<Wait, 'keepAt'>) => {
-    const token = machine.room.share({ limit, signal, generation, ...more })
-    settings.events.watcher?.wait(token, because)
-    return token
-  }
-  if (validToken === undefined || !current) return share()
-  // The token is still valid. The caller waits for at most one exchange, and until a third of the hard skew is left. Then it takes the old token.
-  const patienceMs = Math.min(current.patienceMs, settings.exchangeTimeoutMs)
-  return isDenial(admitted) || patienceMs <= 0 ? validToken : share({ keepAt: now + patienceMs })
+  // With a valid token, the caller waits for at most one exchange, and until a third of the hard skew is left. Then it takes that token.
+  const patienceMs = validToken === undefined ? Infinity : patienceOf(account)
+  if (validToken !== undefined && (isDenial(admitted) || patienceMs <= 0)) return validToken
+  const token = machine.room.share({ limit, keepAt: now + patienceMs, signal, generation })
+  settings.events.watcher?.wait(token, because)
+  return token
+}
+
+function patienceOf({ current, settings }: Account): number {
+  return Math.min(current?.patienceMs ?? 0, settings.exchangeTimeoutMs)
 }
 
 /** Whether a caller may start or join a renewal. The cool-down of a token that could still be used ends when the API rejects it. */
