@@ -1,6 +1,6 @@
-// npm run test:mutation -- ROOM … [--sample 100] [--seed 1] [--file NAME] [--only FILE:LINE,…] [--own]: makes one small change at a time in a room of src, and runs the tests that reach
+// npm run test:mutation -- ROOM … [--sample 100] [--seed 1] [--file NAME] [--only FILE:LINE,…] [--own] [--alone]: makes one small change at a time in a room of src, and runs the tests that reach
 // it, in a process that has loaded them already. A change that no test notices survives, and is printed. `--sample 0`: all changes. `--only`: those of the draw
-// on these lines, such as survivors. `--own`: by the tests of the room alone.
+// on these lines, such as survivors. `--own`: by the tests of the room alone. `--alone`: how many changes only one test file notices, for each test file.
 import { fork } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -60,6 +60,7 @@ const { values, positionals } = parseArgs({
     file: { type: 'string', default: '' },
     only: { type: 'string', default: '' },
     own: { type: 'boolean', default: false },
+    alone: { type: 'boolean', default: false },
   },
 })
 async function measure(room) {
@@ -69,7 +70,7 @@ async function measure(room) {
   const all = sourcesOf(room).flatMap((file) => mutantsOf(file, readFileSync(file, 'utf8')))
   const drawn = sampleOf(all, Number(values.sample))
     .filter(isWanted)
-    .map((mutant, n) => ({ ...mutant, id: n + 1, isMet: false }))
+    .map((mutant, n) => ({ ...mutant, id: n + 1, isMet: false, noticedIn: new Set() }))
   console.log(`src/${room}: ${all.length} changes, ${drawn.length} drawn`)
   const left = new Set(drawn)
   for (const file of groupsOf(room)) {
@@ -79,16 +80,28 @@ async function measure(room) {
   const atLoad = drawn.filter(({ isAtLoad, isMet }) => isAtLoad && !isMet)
   for (const mutant of atLoad) left.delete(mutant)
   const counted = drawn.length - atLoad.length
+  if (values.alone) for (const mutant of left) if (tellAlone(mutant)) left.delete(mutant)
   for (const { file, line, from, kind, to, isMet } of left)
     console.log(
       `${isMet ? 'survived' : 'not reached'}: ${file}:${line}  ${short(from)}  ->  ${kind === 'value' || to ? short(to) : `no ${kind}`}`,
     )
+  if (values.alone) console.table(Object.fromEntries([...alone].sort(([, one], [, other]) => other - one)))
   const noticed = counted - left.size
   if (noticed < LEAST * counted) process.exitCode = 1
   const seconds = Math.round((performance.now() - startedAt) / 1_000)
   console.log(
     `${room}: ${noticed} of ${counted} noticed, ${((100 * noticed) / counted).toFixed(1)} % (${atLoad.length} at load, not run), ${seconds} s\n`,
   )
+}
+
+/** For each test file that has met a change: how many it alone noticed. */
+const alone = new Map()
+
+function tellAlone({ file, line, from, to, noticedIn: [only] }) {
+  if (only === undefined) return false
+  alone.set(only, alone.get(only) + 1)
+  console.log(`${only} alone: ${file}:${line}  ${short(from)}  ->  ${short(to)}`)
+  return true
 }
 
 const short = (text) => text.replaceAll(/\s+/g, ' ').slice(0, 90)
@@ -167,27 +180,38 @@ async function meetGroup(file, left) {
   const bad = survey.filter(({ error }) => error !== undefined)
   if (process.env.SHOW) for (const { name, error } of bad) console.log(`  not used: ${name}\n${error}`)
   console.log(`  ${relative(project, file)}: ${sound.length} tests${bad.length > 0 ? `, ${bad.length} need jest` : ''}`)
+  // A scope of a room has the name of its test file.
+  const fileOf = (n) => /^\S+\.test\.ts(?= )/.exec(survey[n].name)?.[0] ?? relative(resolve('test'), file)
+  if (values.alone) for (const n of sound) alone.set(fileOf(n), alone.get(fileOf(n)) ?? 0)
+  /** @returns The test that notices it, or in which it hangs. */
+  const noticedBy = async (mutant, tests) => {
+    let found = await worker.ask({ mutant: mutant.id, tests }, limitOf)
+    if (found.isSpoilt) {
+      // What failed may have failed for an earlier mutant.
+      worker.end()
+      worker = await started(bundle)
+      found = await worker.ask({ mutant: mutant.id, tests }, limitOf)
+    }
+    if (found.isDead || found.isSpoilt) {
+      worker.end()
+      worker = await started(bundle)
+    }
+    return found.isDead ? (found.at ?? tests[0]) : found.noticedBy
+  }
+  const limitOf = (index) => LIMIT_MS + 20 * (survey[index]?.ms ?? 0)
   for (const mutant of left) {
     mutant.isAtLoad ||= atLoad.includes(mutant.id)
     const tests = sound.filter((index) => survey[index].hits.includes(mutant.id))
     if (tests.length === 0) continue
     mutant.isMet = true
     // Short tests first. The others keep their order, so that those of a scope stay together.
-    const ordered = [...tests.filter((n) => survey[n].ms < 50), ...tests.filter((n) => survey[n].ms >= 50)]
-    const meet = () =>
-      worker.ask({ mutant: mutant.id, tests: ordered }, (index) => LIMIT_MS + 20 * (survey[index]?.ms ?? 0))
-    let found = await meet()
-    if (found.isSpoilt) {
-      // What failed may have failed for an earlier mutant.
-      worker.end()
-      worker = await started(bundle)
-      found = await meet()
+    let ordered = [...tests.filter((n) => survey[n].ms < 50), ...tests.filter((n) => survey[n].ms >= 50)]
+    while (left.has(mutant) && (ordered = ordered.filter((n) => !mutant.noticedIn.has(fileOf(n)))).length > 0) {
+      const by = await noticedBy(mutant, ordered)
+      if (by === undefined) break
+      mutant.noticedIn.add(fileOf(by))
+      if (!values.alone || mutant.noticedIn.size > 1) left.delete(mutant)
     }
-    if (found.isDead || found.isSpoilt) {
-      worker.end()
-      worker = await started(bundle)
-    }
-    if (found.isDead || found.noticedBy !== undefined) left.delete(mutant)
   }
   worker.end()
 }
@@ -206,12 +230,14 @@ async function started(bundle) {
         child.off('message', hear).off('exit', leave)
         resolve(answer)
       }
+      let at
       const watch = (index) => {
+        at = index
         clearTimeout(timer)
-        timer = setTimeout(() => settle({ isDead: true }), limitOf(index))
+        timer = setTimeout(leave, limitOf(index))
       }
       const hear = (told) => (told.at === undefined ? settle(told) : watch(told.at))
-      const leave = () => settle({ isDead: true })
+      const leave = () => settle({ isDead: true, at })
       child.on('message', hear).on('exit', leave)
       watch()
       if (message) child.send(message)
