@@ -15,10 +15,10 @@ import {
   commands,
   documents,
   entries,
-  examples,
   prelude,
   scriptBlocks,
 } from './support/document-code.ts'
+import { examples } from './support/docstring-code.ts'
 import { manage } from './support/managed.ts'
 import { describeRedis, type RedisServer, startRedis } from './support/redis-server.ts'
 

@@ -1,14 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import ts from 'typescript'
 
 /** @returns The members of an interface, in the order of the source. */
 function membersOf(file: string, name: string): string[] {
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true)
-  const found = source.statements.find(
-    (one): one is ts.InterfaceDeclaration => ts.isInterfaceDeclaration(one) && one.name.text === name,
-  )
-  return found!.members.map((member) => member.name!.getText(source))
+  const [, body = ''] = new RegExp(`^export interface ${name} \\{\n(.*?)^\\}`, 'ms').exec(readFileSync(file, 'utf8'))!
+  return Array.from(body.matchAll(/^ {2}(?:readonly )?(\w+)\??:/gm), ([, member]) => member!)
 }
 
 describe('given docs/evidence/protocol.md', () => {

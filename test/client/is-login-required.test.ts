@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import axios, { AxiosError, AxiosHeaders } from 'axios'
-import ts from 'typescript'
 import * as evergreen from '../../src/index.ts'
 import type { LoginStatus } from '../../src/login/index.ts'
 import type * as Errors from '../../src/core/errors.ts'
@@ -10,6 +9,7 @@ import { fromTokenResponse, oauth2 } from '../../src/oauth2/index.ts'
 import { startTokenService } from '../../tools/testing/index.ts'
 import { listening } from '../service/world.ts'
 import { fences } from '../support/document-code.ts'
+import { runCode } from '../support/page-code.ts'
 
 const { attachBearer, createTokenManager, isLoginRequired, memoryStore, TokenError } = evergreen
 
@@ -94,12 +94,7 @@ type Handler = (error: unknown, request: object, response: object, next: Next) =
 /** @returns The exports of a block of a guide. */
 function exportsOf(document: string, name: string): Record<string, unknown> {
   const code = fences('ts', readFileSync(document, 'utf8')).find((one) => one.includes(name))!
-  const { outputText } = ts.transpileModule(code, { compilerOptions: { module: ts.ModuleKind.CommonJS } })
-  const module = { exports: {} }
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the code of our own guide
-  const run = new Function('module', 'exports', 'require', outputText) as (...given: unknown[]) => void
-  run(module, module.exports, () => evergreen)
-  return module.exports
+  return runCode(code, { require: () => evergreen }) as Record<string, unknown>
 }
 
 describe('given the handler of the guide for Express, and users who log out in another process', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import ts from 'typescript'
 import * as evergreenFetch from '../../src/fetch/index.ts'
 import type { TokenManager } from '../../src/index.ts'
 import { startTokens } from '../axios/support/tokens.ts'
 import { failureOf } from '../axios/support/turns.ts'
 import { fences } from '../support/document-code.ts'
+import { runCode } from '../support/page-code.ts'
 
 const url = 'https://payments.example.com/wallet'
 
@@ -14,16 +14,8 @@ type HiddenFetch = (url: string) => Promise<Response>
 /** The lines of docs/fetch.md. */
 function hiddenFetchOf(tokens: TokenManager, fetch: (...given: never[]) => Promise<Response>): HiddenFetch {
   const block = fences('ts', readFileSync('docs/fetch.md', 'utf8')).find((one) => one.includes('hiddenFetch'))!
-  const { outputText } = ts.transpileModule(block, {
-    compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
-  })
-  const module = { exports: {} as { hiddenFetch?: HiddenFetch } }
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the code of our own guide
-  const run = new Function('module', 'exports', 'require', 'tokens', 'fetch', outputText) as (
-    ...given: unknown[]
-  ) => void
-  run(module, module.exports, () => evergreenFetch, tokens, fetch)
-  return module.exports.hiddenFetch!
+  const exported = runCode(block, { require: () => evergreenFetch, tokens, fetch }) as { hiddenFetch: HiddenFetch }
+  return exported.hiddenFetch
 }
 
 /** A browser with an API whose 401 lacks the CORS headers. */

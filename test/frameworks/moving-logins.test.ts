@@ -3,7 +3,6 @@ import { createServer, type Server } from 'node:http'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import axios from 'axios'
-import ts from 'typescript'
 import { type AccountRequest, bff } from '../../examples/bff/bff.ts'
 import { createTokenManager } from '../../src/index.ts'
 import type { LoginManager } from '../../src/login/index.ts'
@@ -11,6 +10,7 @@ import { oauth2 } from '../../src/oauth2/index.ts'
 import { sharedStore, type SharedStoreOptions } from '../../src/store/index.ts'
 import { type SimulatedService, startTokenService } from '../../tools/testing/index.ts'
 import { fences } from '../support/document-code.ts'
+import { runCode } from '../support/page-code.ts'
 import { listening } from '../service/world.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 
@@ -25,11 +25,7 @@ interface Session {
   refreshToken?: string
 }
 const [code = ''] = fences('ts', readFileSync('docs/moving-logins.md', 'utf8'))
-const { outputText } = ts.transpileModule(code, { compilerOptions: { module: ts.ModuleKind.CommonJS } })
-const exported: { carryOver?: (session: Session, tokens: LoginManager) => Promise<void> } = {}
-// eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call -- the code of our own page
-new Function('exports', outputText)(exported)
-const carryOver = exported.carryOver!
+const { carryOver } = runCode(code, {}) as { carryOver: (session: Session, tokens: LoginManager) => Promise<void> }
 
 describe('given sessions of older code, and the guide for users who are already logged in', () => {
   it('when ten requests of each migrate its refresh token, at once and later, on three servers, then no login is lost, with one refresh each', async () => {

@@ -5,10 +5,10 @@ import * as files from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import ts from 'typescript'
 import { createTokenManager, type TokenSource } from '../../src/index.ts'
 import * as oauth2 from '../../src/oauth2/index.ts'
 import { fences } from '../support/document-code.ts'
+import { runCode } from '../support/page-code.ts'
 import { serve } from '../service/world.ts'
 
 const page = readFileSync('docs/own-source.md', 'utf8')
@@ -26,12 +26,7 @@ function sourceIn(section: string, moved: Readonly<Record<string, string>>): Tok
     if (!code.includes(there)) throw new Error(`The page does not name ${there}`)
     code = code.replaceAll(there, here)
   }
-  const { outputText } = ts.transpileModule(code, {
-    compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
-  })
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the code of our own page
-  const run = new Function('require', 'exports', `${outputText}\nreturn source`) as (...given: unknown[]) => TokenSource
-  return run((name: string) => MODULES[name], {})
+  return runCode(code, { require: (name: string) => MODULES[name] }, 'return source') as TokenSource
 }
 
 interface Case {

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import ts from 'typescript'
 import { entries as sources } from '../../scripts/lib/entries.mjs'
 
 /** A block of code from a document or a docstring, as a reader would put it into a file. */
@@ -56,23 +55,6 @@ export const entries: Readonly<Record<string, string>> = Object.fromEntries(
     return [[join('axios-evergreen', subpath), `./${sources[name]!}`]]
   }),
 )
-
-/** @returns Each public function and class, with the code of the examples in its docstring. */
-export function examples(options: ts.CompilerOptions): (CodeBlock & { readonly entry: string })[] {
-  const program = ts.createProgram(Object.values(entries), options)
-  const checker = program.getTypeChecker()
-  return Object.entries(entries).flatMap(([entry, file]) =>
-    checker
-      .getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(file)!)!)
-      .map((one) => (one.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(one) : one))
-      .filter(({ flags }) => flags & ts.SymbolFlags.Value)
-      .map((one) => {
-        const tags = one.getJsDocTags(checker).filter(({ name }) => name === 'example')
-        const code = tags.flatMap(({ text }) => fences('ts', `${ts.displayPartsToString(text)}\n`)).join('\n')
-        return { name: one.name, entry, code }
-      }),
-  )
-}
 
 /** @returns Declarations of the names that a block uses but does not declare. */
 export function prelude(code: string, { typed }: { typed: boolean }): string {
