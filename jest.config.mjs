@@ -107,6 +107,7 @@ export const sharedTests = [
   ),
   ...['logins', 'second-origin', 'storm'].map((name) => `figures/${name}`),
   'core/background',
+  'faults/throttled-fleet',
 ].map(pathOf)
 
 /** What only slow tests cover. They hold it to the same threshold. */

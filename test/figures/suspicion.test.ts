@@ -8,7 +8,7 @@ import { TokenServiceModel } from '../support/token-service-model.ts'
 import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 
-const ROUNDS = 60
+const ROUNDS = 10
 const FATES: Fate[] = ['answered', 'stolen before', 'lost before the act', 'lost after the act', '503 after the act']
 const fingerprintOf = (token: string) => createHash('sha256').update(token).digest('hex').slice(0, 8)
 

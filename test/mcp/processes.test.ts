@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { resolve } from 'node:path'
 import { startRedis } from '../support/redis-server.ts'
 import { buildPackage, type BuiltPackage } from '../support/built-package.ts'
+import { part } from '../support/part.ts'
 import { nodeWithSqlite } from '../support/node-sqlite.ts'
 import { startFleet } from './fleet.mjs'
 
@@ -10,7 +11,9 @@ const node = nodeWithSqlite()
 const hasRedis = process.env.TEST_REDIS === 'own'
 type Fleet = Awaited<ReturnType<typeof startFleet>>
 
-describe('given eight processes of one machine, one login, and a server that rotates and detects reuse', () => {
+const COUNT = part(8, 4)
+
+describe(`given ${COUNT} processes of one machine, one login, and a server that rotates and detects reuse`, () => {
   let built: BuiltPackage
   let fleet: Fleet
   beforeAll(async () => {
@@ -40,7 +43,7 @@ describe('given eight processes of one machine, one login, and a server that rot
   }
   const expectOneRefresh = async (fleet: Fleet) => {
     const { counts } = fleet.world
-    expect(await fleet.callAtOnce(8)).toEqual(Array(8).fill('said you'))
+    expect(await fleet.callAtOnce(COUNT)).toEqual(Array(COUNT).fill('said you'))
     expect(counts).toMatchObject({ refreshes: 1, reuses: 0, codes: 1 })
     expect(await fleet.callAtOnce(1)).toEqual(['said you'])
     expect(counts).toMatchObject({ refreshes: 2, reuses: 0, codes: 1 })
@@ -59,16 +62,16 @@ describe('given eight processes of one machine, one login, and a server that rot
 
   /** There is no login, and all send a request at once. The user confirms when each of them has got its 401. */
   const expectOnePage = async ({ agents, world }: Fleet) => {
-    const asking = await agents(8, { asksPerson: true })
+    const asking = await agents(COUNT, { asksPerson: true })
     let refused = 0
     const allRefused = new Promise<void>((resolve) => {
-      world.control.onRefused = () => (refused += 1) === 8 && resolve()
+      world.control.onRefused = () => (refused += 1) === COUNT && resolve()
     })
     const said = asking.map((one) => one.call())
     const opener = await Promise.race(asking.map((one) => one.opened().then(() => one)))
     await allRefused
     opener.agree()
-    expect((await Promise.all(said)).sort()).toEqual(['page said you', ...Array<string>(7).fill('said you')])
+    expect((await Promise.all(said)).sort()).toEqual(['page said you', ...Array<string>(COUNT - 1).fill('said you')])
     expect(world.counts).toMatchObject({ registrations: 1, codes: 1, refreshes: 0 })
   }
 
@@ -110,7 +113,7 @@ describe('given eight processes of one machine, one login, and a server that rot
   const sqlite = node ? it : it.skip
   describe('when other hosts run in these processes, and they share a SQLite file', () => {
     sqlite.each(['ai-sdk', 'client-2'])(
-      'then %s logs in once, and its eight processes are served with one refresh',
+      'then %s logs in once, and its processes are served with one refresh',
       async (host) => {
         const { agent, agents, world } = await startWithoutLogin()
         const first = await agent({ host, asksPerson: true })
@@ -118,15 +121,15 @@ describe('given eight processes of one machine, one login, and a server that rot
         await first.opened()
         first.agree()
         expect(await said).toBe('page said you')
-        const eight = await agents(8, { host })
+        const all = await agents(COUNT, { host })
         world.expireAccess()
-        expect(await Promise.all(eight.map((one) => one.call()))).toEqual(Array(8).fill('said you'))
+        expect(await Promise.all(all.map((one) => one.call()))).toEqual(Array(COUNT).fill('said you'))
         expect(world.counts).toMatchObject({ codes: 1, refreshes: 1, reuses: 0 })
       },
     )
 
     sqlite(
-      'then @langchain/mcp-adapters, which takes no fetch, logs in once, and its eight processes are served (F396)',
+      'then @langchain/mcp-adapters, which takes no fetch, logs in once, and its processes are served (F396)',
       async () => {
         const { agent, agents, world } = await startWithoutLogin()
         const first = await agent({ host: 'langchain', asksPerson: true })
@@ -134,8 +137,8 @@ describe('given eight processes of one machine, one login, and a server that rot
         await first.opened()
         first.agree()
         expect(await said).toBe('page said you')
-        const eight = await agents(8, { host: 'langchain' })
-        expect(await Promise.all(eight.map((one) => one.call()))).toEqual(Array(8).fill('said you'))
+        const all = await agents(COUNT, { host: 'langchain' })
+        expect(await Promise.all(all.map((one) => one.call()))).toEqual(Array(COUNT).fill('said you'))
         expect(world.counts).toMatchObject({ codes: 1, refreshes: 0 })
       },
     )
@@ -152,8 +155,8 @@ describe('given eight processes of one machine, one login, and a server that rot
         world.control.authMethods = ['private_key_jwt']
         world.register({ client_id: 'robot', key: publicKey })
         const robot = { clientId: 'robot', privateKey, algorithm: 'ES256', expectedIssuer: world.issuer }
-        const eight = await agents(8, { host, robot })
-        expect(await Promise.all(eight.map((one) => one.call()))).toEqual(Array(8).fill('said you'))
+        const all = await agents(COUNT, { host, robot })
+        expect(await Promise.all(all.map((one) => one.call()))).toEqual(Array(COUNT).fill('said you'))
         expect(world.counts.codes).toBe(1)
       },
     )

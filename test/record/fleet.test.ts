@@ -25,7 +25,7 @@ describe('given owners that adopt the tokens of each renewal (F358)', () => {
   it.each([
     [50, 4],
     [2_000, 100],
-    [100_000, 300],
+    [20_000, 300],
   ])(
     'when there are %d, then the record soon counts between that number and twice that number, with at most %d writes',
     (count, most) => {

@@ -1,5 +1,6 @@
 import type { TokenRegister } from '../../src/store/index.ts'
 import type { ManualClock } from '../../tools/testing/manual-clock.ts'
+import { randomFrom } from './random.ts'
 
 /** How long the steps of a store take. */
 export interface Delays {
@@ -15,7 +16,7 @@ export const NO_DELAY: Delays = { seed: 0, mostMs: 0, areEqual: true }
 
 /** @returns The delay of each next step. */
 export function drawnFrom({ seed, mostMs, areEqual }: Delays): () => number {
-  const random = mulberry(seed)
+  const random = randomFrom(seed)
   return () => (areEqual ? mostMs : Math.floor(random() * (mostMs + 1)))
 }
 
@@ -36,16 +37,5 @@ export function delayed(register: TokenRegister, clock: Pick<ManualClock, 'setTi
     kind: register.kind,
     read: (...given) => pass(() => register.read(...given)),
     replace: (...given) => pass(() => register.replace(...given)),
-  }
-}
-
-/** A small generator of uniform numbers in [0, 1). */
-function mulberry(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
