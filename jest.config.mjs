@@ -58,6 +58,7 @@ const servers = [
     'store/rolling-deploys',
     'resources/stores',
     'resources/places',
+    'resources/processes',
   ],
   'faults/busy-loop',
 ]
@@ -93,6 +94,7 @@ const guests = [
   'opentelemetry/instrument',
   'operations/alerts',
   'resources/told',
+  'resources/oidc-provider',
 ]
 
 const pathOf = (name) => `<rootDir>/test/${name}.test.ts`

@@ -33,6 +33,12 @@ export class KeptText {
     }
   }
 
+  /** Reads what other processes have written. */
+  async read(register: TokenRegister, key: string): Promise<void> {
+    this.text = (await register.read(key)).value ?? ''
+    this.keys.add(key)
+  }
+
   /** The record of the login, which is the only one. */
   async record(): Promise<RecordState> {
     const [key = ''] = this.keys

@@ -6,6 +6,8 @@ export type Fault = 'lost' | 'refused' | { status: number; body: string }
 
 interface Login {
   refreshToken: string
+  /** The one before. */
+  spent?: string
   isEnded: boolean
 }
 
@@ -19,6 +21,8 @@ export class RotatingServer {
   /** Decides about a request instead of the rules below. */
   refuses: (body: URLSearchParams) => { status: number; error: string } | undefined = () => undefined
   lifetimeS = 60
+  /** A refresh token may be presented once more, if its answer did not arrive. */
+  hasGrace = false
   reuses = 0
   revocations = 0
   inFlight = 0
@@ -26,6 +30,8 @@ export class RotatingServer {
   padding = ''
   readonly #logins = new Map<string, Login>()
   readonly #live = new Map<string, { login: Login; what: string; user: string }>()
+  /** The refresh token that it has issued last. */
+  newest = ''
   #n = 0
   #server: RecordingServer | undefined
 
@@ -42,6 +48,7 @@ export class RotatingServer {
   login(user: string): string {
     const login = { refreshToken: `refresh-${user}-${(this.#n += 1)}`, isEnded: false }
     this.#logins.set(login.refreshToken, login)
+    this.newest = login.refreshToken
     return login.refreshToken
   }
 
@@ -89,13 +96,15 @@ export class RotatingServer {
     const presented = body.get('refresh_token') ?? ''
     const login = this.#logins.get(presented)
     if (!login || login.isEnded) return [400, { error: 'invalid_grant' }]
-    if (login.refreshToken !== presented) {
+    const isRepeat = this.hasGrace && presented === login.spent
+    if (login.refreshToken !== presented && !isRepeat) {
       this.reuses += 1
       login.isEnded = true
       return [400, { error: 'invalid_grant' }]
     }
     const user = presented.split('-')[1]!
-    login.refreshToken = `refresh-${user}-${(this.#n += 1)}`
+    login.spent = presented
+    login.refreshToken = this.newest = `refresh-${user}-${(this.#n += 1)}`
     this.#logins.set(login.refreshToken, login)
     return [200, { ...this.#issued(what, login, user), refresh_token: login.refreshToken }]
   }

@@ -29,7 +29,8 @@ import * as redisClock from '../support/redis-clock.ts'
 import { describeRedis, startRedis } from '../support/redis-server.ts'
 import { Traffic } from '../support/traffic.ts'
 import { type WatchedClock, watchedClock } from '../support/watched-clock.ts'
-import { encryptionKeys, ORDERS, STOCK } from './world.ts'
+import { ENCRYPTION_KEYS } from './encryption-keys.ts'
+import { ORDERS, STOCK } from './world.ts'
 
 const PROCESSES = 10
 const LIFETIMES = 40
@@ -119,7 +120,7 @@ function worldWith(storeOf: StoreOf) {
   const open = (code: typeof THIS_CODE = THIS_CODE) => {
     const login = code.createTokenManager({
       source: server.source(code.person),
-      store: storeOf({ encryptionKeys }, code),
+      store: storeOf({ encryptionKeys: ENCRYPTION_KEYS }, code),
       storeKey: 'session',
       clock,
       random,

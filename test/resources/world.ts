@@ -1,27 +1,28 @@
-import { createTokenManager, memoryStore, type TokenManagerOptions } from '../../src/index.ts'
+import { memoryStore, type TokenManagerOptions } from '../../src/index.ts'
 import type { LoginManager } from '../../src/login/index.ts'
-import { oauth2, type OAuth2Options } from '../../src/oauth2/index.ts'
+import type { OAuth2Options } from '../../src/oauth2/index.ts'
 import { sharedStore, type SharedStoreOptions, type TokenRegister } from '../../src/store/index.ts'
 import { until } from '../service/world.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { Traffic } from '../support/traffic.ts'
 import { type WatchedClock, watchedClock } from '../support/watched-clock.ts'
+import { ENCRYPTION_KEYS } from './encryption-keys.ts'
 import { KeptText } from './kept-text.ts'
+import { openLogin } from './open-login.ts'
 import { RotatingServer } from './rotating-server.ts'
 
 export const ORDERS = 'https://orders.example.com'
 export const STOCK = 'https://stock.example.com'
 
-/** Records in a real store are sealed with it. */
-export const encryptionKeys: SharedStoreOptions['encryptionKeys'] = [
-  { id: 'key-1', key: Uint8Array.from({ length: 32 }, (_, at) => at) },
-]
-
 export interface World {
   readonly server: RotatingServer
   readonly clock: WatchedClock
+  /** Of the keys in the register. */
+  readonly prefix: string
   /** What stands in the register. */
   readonly kept: KeptText
+  /** Reads what other processes have written. @param key Of the login. */
+  readonly look: (key: string) => Promise<void>
   /** Opens a manager of the login: in the same process if there is no store, else as another process. */
   readonly open: (options?: Partial<OAuth2Options>, more?: Partial<TokenManagerOptions>) => LoginManager
   /** Time passes no faster than responses arrive. */
@@ -59,9 +60,10 @@ export async function worldWith(place: Place): Promise<World> {
   const clock = watchedClock()
   const traffic = new Traffic()
   // A server has the records of many tests.
+  const prefix = `world-${(worlds += 1)}`
   const options: SharedStoreOptions = {
-    prefix: `world-${(worlds += 1)}`,
-    ...(place.isSealed && { encryptionKeys }),
+    prefix,
+    ...(place.isSealed && { encryptionKeys: ENCRYPTION_KEYS }),
   }
   const kept = new KeptText(options.encryptionKeys)
   const inProcess = place === IN_MEMORY ? memoryStore() : undefined
@@ -75,15 +77,12 @@ export async function worldWith(place: Place): Promise<World> {
   return {
     server,
     clock,
+    prefix,
     kept,
     quiet,
-    open(options, more) {
-      const endpoints = { tokenEndpoint: `${server.origin}/token`, revocationEndpoint: `${server.origin}/revoke` }
-      const source = oauth2({ ...endpoints, clientId: 'app', account: 'one', ...options, grant: 'login' })
-      const store = storeOf()
-      const tokens = createTokenManager({ source, ...(store && { store }), clock, random: () => 0, ...more })
-      tokens.onAny(() => undefined)
-      return tokens as LoginManager
+    look: (key) => kept.read(registerOf!(), key),
+    open(given, more) {
+      return openLogin({ origin: server.origin, store: storeOf(), clock }, given, more)
     },
     async pass(ms) {
       const { stepMs = 1_000 } = place
