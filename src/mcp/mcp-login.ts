@@ -6,15 +6,15 @@ import { member } from '../core/thrown.ts'
 import { checkRuntime } from '../core/own-runtime.ts'
 import { Manager } from '../core/manager.ts'
 import type { LoginManager } from '../core/token-manager.ts'
-import { type AdoptedGrant, INTERNAL } from '../core/token-source.ts'
+import { type AdoptedGrant, INTERNAL, type LoginSource } from '../core/token-source.ts'
 import type { TokenStore } from '../core/token-store.ts'
 import { OnePage } from '../login/one-page.ts'
 import { person } from '../login/person.ts'
 import { fromTokenResponse } from '../oauth2/index.ts'
 import { contextText } from '../oauth2/login-context.ts'
-import { loginSource } from '../oauth2/login-source.ts'
+import { loginSource, type LoginSourceOptions } from '../oauth2/login-source.ts'
 import { toTokenError } from '../wire/to-token-error.ts'
-import { authProviderOf, checkedProvider } from './auth-provider.ts'
+import { authProviderOf, type CheckedProvider, checkedProvider } from './auth-provider.ts'
 import { Discovery } from './discovery.ts'
 import { ownInternals, ServerCalls } from './server-calls.ts'
 
@@ -93,13 +93,7 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
   const { account, allowInsecureHttp, fetch, manager: managed, provider, serverUrl, store } = settingsOf(options)
   const discovery = new Discovery(provider, serverUrl, fetch)
   const id = `mcp ${JSON.stringify([serverUrl.href, account])}`
-  const source = loginSource({
-    ...{ id, account, allowInsecureHttp, logIn: LOG_IN, option: 'serverUrl' },
-    findServer: (context, exchange) => discovery.found(context, exchange),
-    // Otherwise the SDK would open the login page for a client that the server no longer knows.
-    onUnknownClient: () => provider.invalidateCredentials?.('client'),
-    write: provider.addClientAuthentication?.bind(provider),
-  })
+  const source = sourceOf(provider, discovery, { id, account, allowInsecureHttp })
   // Without createTokenManager, because the bundler would put that into a shared file, which each program would load.
   checkRuntime()
   const managing = { ...managed, source, ...(store !== undefined && { store }) }
@@ -145,6 +139,20 @@ function settingsOf(options: McpLoginOptions) {
   const serverUrl = checkedSecureUrl('serverUrl', own.serverUrl, own.allowInsecureHttp)
   if (serverUrl.href.includes('#')) throw new TypeError('serverUrl must have no fragment: the server never receives it')
   return { ...own, serverUrl, provider: checkedProvider(own.provider) }
+}
+
+function sourceOf(
+  provider: CheckedProvider,
+  discovery: Discovery,
+  named: Pick<LoginSourceOptions, 'id' | 'account' | 'allowInsecureHttp'>,
+): LoginSource {
+  return loginSource({
+    ...{ ...named, logIn: LOG_IN, option: 'serverUrl' },
+    findServer: (context, exchange) => discovery.found(context, exchange),
+    // Otherwise the SDK would open the login page for a client that the server no longer knows.
+    onUnknownClient: () => provider.invalidateCredentials?.('client'),
+    write: provider.addClientAuthentication?.bind(provider),
+  })
 }
 
 /** The tokens of a login of the SDK, with their context. */

@@ -46,23 +46,20 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock, key: 
   /** Its lock alone is no proof: after a user clears the data of the site, Chromium gives new pages a separate set of locks. */
   const hasDied = async (owner: string) => (await isUnlocked(owner, acquire)) && !(await isExchanging())
 
-  /** @param lease Requests a lease under a name; and once more if the owner whose exchange is in flight has died. */
+  /** @param lease Requests a lease under a name. */
   async function leased(owner: string, ttlMs: number, lease: (owner: string, others: Others) => Promise<LeaseResult>) {
     // Before the lease is written: no owner may find the lease of a living owner without its lock. Shared, because an outdated exchange may be in flight.
     const release = await acquire(life, 'shared')
     const name = release ? life : owner
     let isKept = false
     try {
-      let result = await lease(name, NO_OTHERS)
+      const first = await lease(name, NO_OTHERS)
       // This request has repeated the step that did not store the last response.
-      if (result.kind !== 'granted' || !result.isPrivate) releaseAll()
-      // Another owner has the successor of the refresh token, or waits for it: its lease has expired because of its storage, or of a sleep.
-      if (result.kind === 'granted' && result.isDoubted && (await isExchanging())) {
-        await record.release(result, KEPT)
-        result = { kind: 'busy', remainingMs: ASK_MS }
-      }
-      if (result.kind === 'busy' && result.by !== undefined && (await hasDied(result.by)))
-        result = await lease(name, { ...NO_OTHERS, dead: result.by })
+      if (first.kind !== 'granted' || !first.isPrivate) releaseAll()
+      const asked = await unlessExchanging(first, record, isExchanging)
+      const dead = asked.kind === 'busy' && asked.by !== undefined && (await hasDied(asked.by)) ? asked.by : undefined
+      // Once more if the owner whose exchange is in flight has died.
+      const result = dead === undefined ? asked : await lease(name, { ...NO_OTHERS, dead })
       isKept = result.kind === 'granted'
       if (result.kind === 'granted' && release) keep(result.fence, ttlMs, release, replyTo(EXCHANGING + (await key)))
       return result
@@ -83,15 +80,33 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock, key: 
     },
     // If it fails, the exchange is over all the same, and its refresh token is in doubt for all owners.
     release: (lease, ...given) => record.release(lease, ...given).finally(() => releaseOf(lease.fence)),
-    adopt: (...given) => record.adopt(...given),
-    clear: (...given) => record.clear(...given),
+    ...withoutLease(record),
     close() {
       releaseAll()
       record.close?.()
     },
+  }
+}
+
+/** The steps that need no lease. */
+function withoutLease(record: TokenRecord): Omit<TokenRecord, 'acquire' | 'acquireForLogout' | 'accept' | 'release'> {
+  return {
+    adopt: (...given) => record.adopt(...given),
+    clear: (...given) => record.clear(...given),
     check: (...given) => record.check?.(...given) ?? Promise.resolve(undefined),
     watch: (onChange) => record.watch?.(onChange),
   }
+}
+
+/** Another owner may have the successor of a refresh token in doubt, or wait for it: its lease has expired because of its storage, or of a sleep. */
+async function unlessExchanging(
+  result: LeaseResult,
+  record: TokenRecord,
+  isExchanging: () => Promise<boolean>,
+): Promise<LeaseResult> {
+  if (result.kind !== 'granted' || !result.isDoubted || !(await isExchanging())) return result
+  await record.release(result, KEPT)
+  return { kind: 'busy', remainingMs: ASK_MS }
 }
 
 /** The locks of leases, by their fences. */
