@@ -77,8 +77,8 @@ export default tseslint.config(
   ),
   room(
     'login',
-    '^(?!\\./|\\.\\./core/|\\.\\./record/(failure-of-other|other-owners)\\.ts$)',
-    'login imports core, and how record meets other owners: core knows it only as a type.',
+    '^(?!\\./|\\.\\./core/|\\.\\./record/(failure-of-other|identity|other-owners)\\.ts$)',
+    'login imports core, and how record identifies a login and meets other owners: core knows it only as a type.',
   ),
   room('log', '^(?!\\./|\\.\\./core/)', 'log imports core: core emits events and writes no lines.'),
   room(

@@ -14,10 +14,10 @@ export const REMOVALS = {
   // And an owner that reads an older version does not write the newer one back.
   'version and R11': [
     ['record/record-views.ts', '(state.version > seen.seenVersion ||', '(state.version !== seen.seenVersion ||'],
-    ['store/stored-state.ts', 'withSeen(known.state, this.seen, known.reading)', 'known.state'],
+    ['store/stored-state.ts', 'withSeen(before, this.seen, reading)', 'before'],
   ],
   // An owner that reads an older record does not write back what it has seen; or the others do not wait for that.
-  R11: [['store/stored-state.ts', 'withSeen(known.state, this.seen, known.reading)', 'known.state']],
+  R11: [['store/stored-state.ts', 'withSeen(before, this.seen, reading)', 'before']],
   'R11, the wait': [['record/record-state.ts', 'const waitMs = lossWaitMs(state, request, now)', 'const waitMs = 0']],
   // An owner whose clock jumps treats the lease of another owner as expired.
   'a clock that jumps': [
@@ -85,7 +85,7 @@ export const REMOVALS = {
     ],
   ],
   // A lease from before a logout restores the session.
-  logout: [['record/record-state.ts', ' || fence <= state.clearedFence || isOfOther(state, lease))', ')']],
+  logout: [['record/record-state.ts', ' || fence <= state.clearedFence || isOther(lease, state))', ')']],
   // A grace never ends.
   grace: [['core/refresh-fate.ts', 'Math.abs(now - doubtAt) < graceMs', 'graceMs > 0']],
   // A refresh token of a login is retired because of doubt; or presented again while its access token is valid.
@@ -96,7 +96,7 @@ export const REMOVALS = {
   // A replace is executed in any epoch.
   R9: [['store/stored-state.ts', 'text, keepMs, reading.epoch)', 'text, keepMs)']],
   // Another user's login counts as the one that the owner knows.
-  R10: [['login/identity.ts', 'found: { same: true, other: false,', 'found: { same: true, other: true,']],
+  R10: [['login/login-watch.ts', 'return (tokens.login ?? 0) > 0 &&', 'return this.number === undefined &&']],
   // The result of a check from before an act is applied after it: tokens, or that there are none.
   'an act and a look': [['login/user-logins.ts', '!tokens || !isLast() ||', '!tokens ||']],
   'an act and a look that finds none': [
@@ -127,12 +127,12 @@ export const REMOVALS = {
   'a login of a lower version': [
     [
       'record/record-views.ts',
-      'state.version > seen.seenVersion || isOfOther(state, seen)',
+      'state.version > seen.seenVersion || isOther(seen, state)',
       'state.version > seen.seenVersion',
     ],
   ],
   // A login that is stored again, or was stored without a response, counts as another user's.
-  'a login by its name': [['login/identity.ts', 'one.loginId !== undefined && one.loginId === other.loginId', 'false']],
+  'a login by its name': [['record/identity.ts', "isSame || fact !== 'loginId'", "fact !== 'loginId'"]],
   // A renewal names the login that the manager had when it began, and continues when outdated.
   'a renewal of now': [
     ['core/renewal.ts', '  seenVersion = 0\n', '  seenVersion = 0\n  named: number | undefined\n'],

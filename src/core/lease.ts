@@ -1,5 +1,5 @@
 import type { LoginReason, TokenErrorCode } from './errors.ts'
-import type { Ending, KnownLogin, StoredTokens } from './stored-tokens.ts'
+import type { Ending, Identity, StoredTokens } from './stored-tokens.ts'
 import type { Whole } from './whole.ts'
 
 /** An instant of the monotonic clock of a machine, which nobody sets. Comparable within one boot only. */
@@ -9,7 +9,7 @@ export interface MachineInstant {
 }
 
 /** The terms on which an owner acquires a lease. With `login`, the lease neither presents nor changes the tokens of another login. */
-export interface LeaseTerms extends Pick<KnownLogin, 'login'> {
+export interface LeaseTerms extends Pick<Identity, 'login'> {
   /** How long the service accepts a used refresh token. Infinity: until the token expires. Default 0. */
   readonly graceMs?: number | undefined
   /** Whether the lease may be granted in a cool-down that is not firm. */

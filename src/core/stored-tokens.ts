@@ -45,30 +45,27 @@ export function aged<Tokens extends NewTokens>(tokens: Tokens, byMs: number): To
   }
 }
 
-/** How an owner identifies a login. */
-export interface KnownLogin {
-  /** The number of the login in the record, if known. */
-  readonly login?: number | undefined
+/** What is known of a login and of its user. */
+export interface Identity {
+  /** A random id, made by the manager that adopted the login. Renewals keep it. */
   readonly loginId?: string | undefined
+  /** The number of the login in the record. 0: none. */
+  readonly login?: number | undefined
+  /** The user's name as passed to `adopt()`. It is known before its fingerprint. */
+  readonly name?: string | undefined
+  /** The fingerprint of the user. */
+  readonly subject?: string | undefined
 }
 
 /** The login that an act ends. */
-export interface Ending extends KnownLogin {
+export interface Ending extends Identity {
   /** Undefined: the act ends later logins, too. */
   readonly act?: Act | undefined
 }
 
 /** Ends any login. */
-export const NO_ENDING: Whole<Ending> = { login: undefined, loginId: undefined, act: undefined }
-
-/**
- * Whether the record has a different login than the owner. If the record was lost and a clock was set back, the number and version of a later login
- * may be lower than those that the owner has seen.
- */
-export function isOfOther(stored: { login: number; loginId?: string | undefined }, known: KnownLogin): boolean {
-  const { login, loginId } = known
-  if (loginId !== undefined && loginId === stored.loginId) return false
-  return login === undefined ? loginId !== undefined : stored.login > 0 && stored.login !== login
+export const NO_ENDING: Whole<Ending> = {
+  ...{ loginId: undefined, login: undefined, name: undefined, subject: undefined, act: undefined },
 }
 
 /**

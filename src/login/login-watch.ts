@@ -1,13 +1,13 @@
 import { detailsOf, endOfLogin, type LoginReason, TokenError } from '../core/errors.ts'
 import type { Events, LoginEvents } from '../core/events.ts'
+import { compare, continues, isOther } from '../record/identity.ts'
 import type { HeldToken } from '../core/held-token.ts'
 import type { CoolDown } from '../core/lease.ts'
 import { LoginGenerations } from '../core/login-generations.ts'
 import type { LoginView } from '../core/login-port.ts'
 import type { LoginStatus } from '../core/status.ts'
 import type { Exchange } from '../core/token-source.ts'
-import type { KnownLogin, StoredTokens } from '../core/stored-tokens.ts'
-import { compare, CONTINUES, type Identity } from './identity.ts'
+import type { Identity, StoredTokens } from '../core/stored-tokens.ts'
 import { loginRequired } from './login-required.ts'
 import { PendingLogins } from './pending-logins.ts'
 
@@ -27,7 +27,7 @@ export class LoginWatch implements LoginView {
   #number: number | undefined
   /** The record has not reported the number of this login yet. Until then, any number belongs to another login. */
   #isUnreported = false
-  /** A record with this id holds the current login, whatever its number. */
+  /** The id of the last login that had one. A record with this id holds it, whatever its number. */
   #id: string | undefined
   /** The fingerprint of the last user, if known. Survives a logout. */
   #subject: string | undefined
@@ -127,18 +127,13 @@ export class LoginWatch implements LoginView {
     return this.#isUnreported ? undefined : this.last
   }
 
-  /** The id of the last login that had one. */
-  get id(): string | undefined {
-    return this.#id
-  }
-
   /**
    * The current login, as acts name it. None (0) if a login is required: by now the last number may be that of a later login elsewhere. A manager that does
    * not know whether there is a login names whatever the record holds (F362).
    */
-  get known(): KnownLogin {
+  get known(): Identity {
     const isNamed = this.#login !== 'required' || (this.#mayObtain && this.number !== undefined)
-    return { login: isNamed ? this.number : 0, loginId: this.id }
+    return { login: isNamed ? this.number : 0, loginId: this.#id, subject: this.#subject }
   }
 
   /** Whether the manager knows if there is a login. */
@@ -150,28 +145,20 @@ export class LoginWatch implements LoginView {
     return { name: this.#name, subject: this.#subject }
   }
 
-  /** Whether tokens passed to `adopt()` belong to the current or the last login, as far as that is known synchronously. */
-  isAdoptedBySame(name: string | undefined): boolean {
-    return CONTINUES.adopted[compare({ name: this.#name }, { name })]
-  }
-
   /**
    * Whether tokens about to be used belong to another login than the manager's. Adopted logins have a number. Obtained tokens have none, so the user decides.
    */
   isNext(tokens: StoredIdentity): boolean {
     if (this.isOther(tokens)) return true
-    const row = this.generations.isAwaited ? CONTINUES.obtainedAfterEnd : CONTINUES.obtained
-    return this.#mayObtain && !row[compare({ subject: this.#subject }, { subject: tokens.subject })]
+    const arrival = this.generations.isAwaited ? 'obtainedAfterEnd' : 'obtained'
+    return this.#mayObtain && !continues(this.user, arrival, tokens)
   }
 
   /** Whether tokens of the record belong to another login than the manager's. Tokens without a number are private. */
-  isOther({ login = 0, loginId, subject }: StoredIdentity): boolean {
-    if (login === 0) return false
-    if (!this.#isUnreported)
-      return !CONTINUES.found[compare({ loginId: this.#id, login: this.#number }, { loginId, login })]
-    // A user has logged in elsewhere since.
-    const mine = this.#login === 'required' ? {} : { subject: this.#subject }
-    return !CONTINUES.foundUnreported[compare({ loginId: this.#id, ...mine }, { loginId, subject })]
+  isOther(tokens: StoredIdentity): boolean {
+    // If a login is required, a user has logged in elsewhere since.
+    const subject = this.#login === 'required' ? undefined : this.#subject
+    return (tokens.login ?? 0) > 0 && isOther({ loginId: this.#id, login: this.number, subject }, tokens)
   }
 
   /** Ends the login and clears the user's name: until the name had a fingerprint, another user's login would not be recognised as such. */

@@ -1,12 +1,13 @@
 import type { Account } from '../core/account.ts'
 import type { Act } from '../core/acts.ts'
 import type { LeaseResult } from '../core/lease.ts'
-import { areSame, type KnownLogin, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
+import { areSame, type Identity, type NewTokens, NO_ENDING, type StoredTokens } from '../core/stored-tokens.ts'
 import { pauseForOther, POLL_MS } from '../record/other-owners.ts'
 import { Pauses } from '../core/pauses.ts'
 
 /** What an act ends in its manager: the login at the time of the call. */
-export interface EndedHere extends KnownLogin {
+export interface EndedHere {
+  readonly known: Identity
   /** The tokens that the manager held. */
   readonly held: StoredTokens | undefined
 }
@@ -42,27 +43,23 @@ export async function endInRecord(account: Account, ended: EndedHere, act: Act):
 /** Clears the record, unless it has another login than the manager had. @returns the tokens of that login */
 export async function clearRecord(
   { settings: { record }, seenVersion }: Account,
-  { held, login, loginId }: EndedHere,
+  { held, known }: EndedHere,
   act: Act,
 ): Promise<StoredTokens | undefined> {
-  const other = await record.clear(seenVersion, { login, loginId, act })
+  const other = await record.clear(seenVersion, { ...known, act })
   // Another manager adopted the same tokens. They are revoked, so its login ends as well.
   if (!other || !held || !areSame(held, other)) return other
   const seen = { ...act, seenVersion: other.version }
-  return record.clear(other.version, { login: other.login, loginId: undefined, act: seen })
+  return record.clear(other.version, { ...NO_ENDING, login: other.login, act: seen })
 }
 
 /** Waits while another owner has an exchange in flight, at most until its lease expires. */
-async function acquireForLogout(account: Account, { login, loginId }: EndedHere, act: Act): Promise<LeaseResult> {
+async function acquireForLogout(account: Account, { known }: EndedHere, act: Act): Promise<LeaseResult> {
   const { record, owner, exchangeTimeoutMs, clock } = account.settings
   const pauses = new Pauses({ clock, holdsProcess: true })
   for (;;) {
-    const lease = await record.acquireForLogout(owner, account.seenVersion, exchangeTimeoutMs, {
-      login,
-      loginId,
-      act,
-      others: undefined,
-    })
+    const ends = { ...known, act, others: undefined }
+    const lease = await record.acquireForLogout(owner, account.seenVersion, exchangeTimeoutMs, ends)
     if (lease.kind !== 'busy') return lease
     await pauseForOther(pauses, record, Math.min(lease.remainingMs, POLL_MS))
   }

@@ -2,7 +2,7 @@ import type { Act, IsLast } from '../core/acts.ts'
 import { endOfLogin, type LoginReason, type TokenError } from '../core/errors.ts'
 import { newTokens, subjectOf } from '../core/exchange.ts'
 import { randomHex } from '../core/digest.ts'
-import { compare, CONTINUES, type Identity } from './identity.ts'
+import { continues } from '../record/identity.ts'
 import { clearRecord, type EndedHere, endInRecord } from './logout.ts'
 import type { LoginAccount } from './login-account.ts'
 import { loginRequired } from './login-required.ts'
@@ -12,7 +12,7 @@ import { revoke, revokeAll } from './revocation.ts'
 import { readAdopted } from '../core/grant.ts'
 import { resetSource } from '../core/source-acts.ts'
 import { type AdoptedGrant, offers, type TokenGrant } from '../core/token-source.ts'
-import { type AdoptedTokens, areSame, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
+import { type AdoptedTokens, areSame, type Identity, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
 
 /** A login that begins. */
 interface LoginStart {
@@ -70,7 +70,7 @@ export class UserLogins implements Logins {
     const grant = readAdopted(given)
     const { login, settings } = this.#account
     const subject = await subjectOf(settings.source, grant)
-    if (login.isPresent && compare(login.user, { name: grant.subject, subject }) !== 'other') return
+    if (login.isPresent && continues(login.user, 'replaced', { name: grant.subject, subject })) return
     void revoke(this.#account, [newTokens(grant, this.#account, 0, subject)])
   }
 
@@ -87,7 +87,7 @@ export class UserLogins implements Logins {
     this.#checkOpen()
     if (login.hasHad(grant.refreshToken)) return this.#adoptSame(grant, call)
     const before = this.#ending(call)
-    if (!login.isAdoptedBySame(grant.subject)) this.#supersede()
+    if (!continues(login.user, 'adopted', { name: grant.subject })) this.#supersede()
     host.forget()
     account.spent = undefined
     account.discarded = []
@@ -164,11 +164,11 @@ export class UserLogins implements Logins {
   /** The tokens of another known user that the new login replaces. The record may have newer ones than the manager, or the only ones. */
   async #replacedBy(user: Identity, { held, user: before }: Ended): Promise<NewTokens | undefined> {
     const { login, seenVersion, settings } = this.#account
-    if (held && !isReplaced(before, user)) return undefined
+    if (held && continues(before, 'replaced', user)) return undefined
     if (user.subject === undefined) return held
     const checked = await settings.record.check?.(seenVersion, login.last).catch(() => undefined)
     if (checked?.kind !== 'newer') return held
-    return isReplaced(checked.tokens, user) ? checked.tokens : undefined
+    return continues(checked.tokens, 'replaced', user) ? undefined : checked.tokens
   }
 
   /** Revokes in the background. The exchange in flight may still return tokens of the replaced login. */
@@ -183,7 +183,7 @@ export class UserLogins implements Logins {
     const { login, current, lateTokens } = account
     const wasPending = login.pendingLogins.takesEffect(call)
     account.lateTokens = []
-    return { held: current?.stored, ...login.known, lateTokens, user: login.user, wasPending }
+    return { held: current?.stored, known: login.known, lateTokens, user: login.user, wasPending }
   }
 
   /** Ends the login in this manager, synchronously. */
@@ -294,9 +294,4 @@ export class UserLogins implements Logins {
     this.#account.current = undefined
     this.#host.room.dismiss(error, Infinity, this.#account.login.generations.first)
   }
-}
-
-/** Whether a login of another user replaces this one, so its tokens are revoked. */
-function isReplaced({ name, subject }: Identity, by: Identity): boolean {
-  return !CONTINUES.replaced[compare({ name, subject }, by)]
 }

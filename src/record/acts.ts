@@ -1,4 +1,5 @@
 import { type DatedAct, isLater, type StoredAct } from '../core/acts.ts'
+import { continues } from './identity.ts'
 import { type AdoptedTokens, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
 import { bare } from '../core/whole.ts'
 import { joined, outdated, pastAfter } from './known-logins.ts'
@@ -77,8 +78,8 @@ export function adopt(
   // After lost writes, versions start over. An owner that has seen a higher version would drop these tokens as an older copy, and a login cannot be repeated.
   const version = Math.max(empty.version, Math.floor(reading.now / 1_000))
   const fence = empty.fence + 1
-  const { subject, loginId, fingerprint } = brought
-  const isSame = stored?.tokens !== undefined && subject !== undefined && subject === stored.subject
+  const { loginId, fingerprint } = brought
+  const isSame = stored?.tokens !== undefined && continues(stored, 'stored', brought)
   const login = isSame ? stored.login : empty.login
   const ended = empty.ended?.filter((id) => id !== loginId)
   const state = {

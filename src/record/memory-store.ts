@@ -3,6 +3,7 @@ import { boundRecord } from './bound-record.ts'
 import { type HeldLease, MemoryRecord } from '../core/memory-record.ts'
 import { OTHER_OWNERS } from './other-owners.ts'
 import type { Clock } from '../core/clock.ts'
+import { continues, isOther } from './identity.ts'
 import {
   type CheckResult,
   type CoolDown,
@@ -19,7 +20,7 @@ import {
 import {
   type AdoptedTokens,
   type Ending,
-  isOfOther,
+  type Identity,
   type NewTokens,
   NO_ENDING,
   type StoredTokens,
@@ -86,10 +87,9 @@ class SharedMemory extends MemoryRecord {
     ttlMs: number,
     terms: LeaseTerms = NO_TERMS,
   ): Promise<LeaseResult> {
-    const seen = isOfOther(this.login, terms) ? -1 : seenVersion
-    const { stored: tokens } = this
+    const tokens = this.#newer(seenVersion, terms)
     const coolDown = this.#cooling
-    if (tokens && this.version > seen) return Promise.resolve({ kind: 'newer', tokens })
+    if (tokens) return Promise.resolve({ kind: 'newer', tokens })
     // The service rejected the credentials of another owner (F355).
     const digest = terms.credentialsDigest
     const isOfOthers = coolDown?.by !== undefined && digest !== undefined && coolDown.by !== digest
@@ -105,8 +105,8 @@ class SharedMemory extends MemoryRecord {
   }
 
   override acquireForLogout(owner = '', _seen?: number, ttlMs = 0, ends: Ending = NO_ENDING): Promise<LeaseResult> {
-    const { stored } = this
-    if (stored && this.#keeps(ends)) return Promise.resolve({ kind: 'newer', tokens: stored })
+    const tokens = this.#kept(ends)
+    if (tokens) return Promise.resolve({ kind: 'newer', tokens })
     // A logout does not wait while another owner pauses between two exchanges.
     const busy = this.lease?.settled ? undefined : this.#busy(owner)
     return Promise.resolve(busy ?? this.#grant(owner, ttlMs))
@@ -147,12 +147,20 @@ class SharedMemory extends MemoryRecord {
   }
 
   check(seenVersion: number, login?: number): Promise<CheckResult | undefined> {
-    const { stored: tokens, missing } = this
+    const tokens = this.#newer(seenVersion, { login })
     const coolDown = this.#cooling
-    if (tokens && (this.version > seenVersion || isOfOther(this.login, { login, loginId: undefined })))
-      return Promise.resolve({ kind: 'newer', tokens })
+    if (tokens) return Promise.resolve({ kind: 'newer', tokens })
     if (coolDown?.code === 'ERR_LOGIN_REQUIRED') return Promise.resolve({ kind: 'cooling', coolDown })
-    return Promise.resolve(tokens ? undefined : { kind: 'missing', missing })
+    return Promise.resolve(this.entry ? undefined : { kind: 'missing', missing: this.missing })
+  }
+
+  get #identity(): Identity {
+    return { ...this.login, subject: this.entry?.tokens.subject }
+  }
+
+  /** The stored tokens, if an owner has not seen them. */
+  #newer(seenVersion: number, known: Identity): StoredTokens | undefined {
+    return this.version > seenVersion || isOther(known, this.#identity) ? this.stored : undefined
   }
 
   override async accept(lease: Lease, tokens: NewTokens): Promise<StoredTokens> {
@@ -162,11 +170,9 @@ class SharedMemory extends MemoryRecord {
   }
 
   override adopt(seenVersion: number, tokens: NewTokens, act: Act): Promise<AdoptedTokens> {
-    const { refreshToken = '', subject } = tokens
+    const { refreshToken = '' } = tokens
     const isCurrent = this.#known.includes(refreshToken)
-    const before = this.stored?.subject ?? subject
-    const isOtherUser = subject !== undefined && subject !== before
-    if (isCurrent ? !isOtherUser : this.#past.includes(refreshToken))
+    if (isCurrent ? continues(this.#identity, 'replaced', tokens) : this.#past.includes(refreshToken))
       return Promise.resolve(this.#recognized(tokens, isCurrent))
     if (this.#isSuperseded(act)) return Promise.resolve(this.#recognized(tokens, false))
     const stored = super.adopt(seenVersion, tokens, act)
@@ -177,15 +183,15 @@ class SharedMemory extends MemoryRecord {
   }
 
   override clear(_seenVersion?: number, ends: Ending = NO_ENDING): Promise<StoredTokens | undefined> {
-    const { stored } = this
-    if (stored && this.#keeps(ends)) return Promise.resolve(stored)
+    const kept = this.#kept(ends)
+    if (kept) return Promise.resolve(kept)
     this.#end()
     return super.clear()
   }
 
-  /** Whether an act keeps the stored login. */
-  #keeps(ends: Ending): boolean {
-    return isOfOther(this.login, ends) || this.#isSuperseded(ends.act)
+  /** The stored tokens, if an act does not end their login. */
+  #kept(ends: Ending): StoredTokens | undefined {
+    return isOther(ends, this.#identity) || this.#isSuperseded(ends.act) ? this.stored : undefined
   }
 
   /** Whether a later login is stored. */

@@ -15,7 +15,8 @@ import {
   type Report,
   RESERVE_MS,
 } from '../core/lease.ts'
-import { isOfOther, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
+import { isOther } from './identity.ts'
+import type { NewTokens, StoredTokens } from '../core/stored-tokens.ts'
 import { bare, type Whole } from '../core/whole.ts'
 import {
   type Change,
@@ -166,7 +167,7 @@ export function accept(
   const { now } = reading
   const { fence } = lease
   const state = inEpoch(stored ?? EMPTY, reading)
-  if (fence <= (state.tokens?.fence ?? 0) || fence <= state.clearedFence || isOfOther(state, lease)) {
+  if (fence <= (state.tokens?.fence ?? 0) || fence <= state.clearedFence || isOther(lease, state)) {
     const result = state.tokens && tokensIn(state, state.tokens, now)
     if (fence === state.tokens?.fence) return unchanged(result)
     // This exchange overlapped that of the stored tokens, or the one in flight. At some services each of the two ends the session of the other.

@@ -1,6 +1,7 @@
 import type { CoolDown, Missing } from '../core/lease.ts'
 import { CLOCK_SLACK_MS, type DatedAct, isLater } from '../core/acts.ts'
-import { type AdoptedTokens, isOfOther, type KnownLogin } from '../core/stored-tokens.ts'
+import { isOther } from './identity.ts'
+import type { AdoptedTokens, Identity } from '../core/stored-tokens.ts'
 import type { Whole } from '../core/whole.ts'
 import type { Reading, RecordState, StoredCoolDown, StoredLease, StoredTokenSet } from './record-shape.ts'
 
@@ -8,19 +9,19 @@ import type { Reading, RecordState, StoredCoolDown, StoredLease, StoredTokenSet 
 const UNKNOWN_REFRESH_MS = 365 * 24 * 60 * 60 * 1_000
 
 /** What an owner has seen. */
-export interface Seen extends KnownLogin {
+export interface Seen extends Identity {
   readonly seenVersion: number
 }
 
 /** Whether the record keeps its login when an act ends that of an owner: it is another one, or a later one of the same user. */
-export function keeps(state: RecordState, ends: KnownLogin, act: DatedAct | undefined): boolean {
+export function keeps(state: RecordState, ends: Identity, act: DatedAct | undefined): boolean {
   const isThis = ends.loginId !== undefined && state.loginId === ends.loginId
-  return isOfOther(state, ends) || (!isThis && isLater(state.act, act))
+  return isOther(ends, state) || (!isThis && isLater(state.act, act))
 }
 
 /** Whether the record holds tokens that an owner has not seen. */
 export function isNewer(state: RecordState, seen: Seen): boolean {
-  return state.tokens !== undefined && (state.version > seen.seenVersion || isOfOther(state, seen))
+  return state.tokens !== undefined && (state.version > seen.seenVersion || isOther(seen, state))
 }
 
 /** Why the record holds no usable tokens. */

@@ -1,15 +1,9 @@
 import { type DatedAct, isLater } from '../core/acts.ts'
-import {
-  type AdoptedTokens,
-  type KnownLogin,
-  type NewTokens,
-  NO_ENDING,
-  type StoredTokens,
-} from '../core/stored-tokens.ts'
+import { type AdoptedTokens, type NewTokens, NO_ENDING, type StoredTokens } from '../core/stored-tokens.ts'
 import { adopt, clear, storedAs } from './acts.ts'
 import { type Change, type Reading, type RecordState, unchanged } from './record-shape.ts'
 import { EMPTY } from './record-state.ts'
-import { tokensIn } from './record-views.ts'
+import { type Seen, tokensIn } from './record-views.ts'
 
 /**
  * Stores a login again, because the first step had no response. What other owners did since then stays: a later login, or the end of this one. The end of any
@@ -52,7 +46,7 @@ function isClear({ tokens, lease, coolDown, clearedFence }: RecordState): boolea
  */
 export function clearAgain(
   stored: RecordState | undefined,
-  seen: KnownLogin & { readonly seenVersion: number },
+  seen: Seen,
   reading: Reading,
   act: DatedAct,
   isLogin: boolean,

@@ -1,4 +1,5 @@
 import type { RecordState } from '../../src/record/record-shape.ts'
+import { continues } from '../../src/record/identity.ts'
 import type { LeaseResult, Lease, CheckResult, Report } from '../../src/core/lease.ts'
 import type { NewTokens, StoredTokens } from '../../src/core/stored-tokens.ts'
 import { ActRules } from './act-rules.ts'
@@ -180,14 +181,14 @@ export class Watch {
 
   /** After a loss versions start over: only those of one login can be compared. */
   #isNewer({ name, held }: Owner, seenVersion: number, { version, accessToken }: StoredTokens): void {
-    const isSame = held.login === undefined || held.login === this.#service.loginOf(accessToken)
+    const isSame = continues({ name: held.login }, 'replaced', { name: this.#service.loginOf(accessToken) })
     if (version <= seenVersion && isSame) this.fail('I4', `${name} has seen ${seenVersion}, and adopts ${version}`)
   }
 
   /** A request received a 401. @param next The token of its replay; undefined: its login has ended, and it is not replayed. */
   replayed({ name }: Owner, first: string, next: string | undefined): void {
     if (next === undefined) reach('R10: a request is not replayed')
-    else if (this.#service.loginOf(next) !== this.#service.loginOf(first))
+    else if (!continues({ name: this.#service.loginOf(first) }, 'adopted', { name: this.#service.loginOf(next) }))
       this.fail('R10', `a request of ${name} with ${first} is replayed with ${next}, of another login`)
     else reach('R10: a request is replayed')
   }

@@ -11,7 +11,7 @@ const SHAPES = [
   ...['record/record-shape', 'record/record-views', 'record/known-logins', 'core/lease', 'core/stored-tokens'],
   ...['core/refresh-fate', 'core/token-source', 'core/situation', 'core/account', 'core/memory-record'],
   ...['store/stored-state', 'store/record-text', 'store/token-register', 'store/steps', 'store/repeating-record'],
-  ...['login/logout', 'login/identity', 'core/held-token', 'core/suspicion', 'core/login-port'],
+  ...['login/logout', 'record/identity', 'core/held-token', 'core/suspicion', 'core/login-port'],
 ]
 const namesIn = (file: string) =>
   Array.from(readFileSync(`src/${file}.ts`, 'utf8').matchAll(/^ {2}(?:readonly )?(\w+)\??:/gm), ([, name]) => name!)

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { settle } from '../support/watched-clock.ts'
 import type { LoginReason } from '../../src/core/errors.ts'
 import type { Events } from '../../src/core/events.ts'
+import { continues } from '../../src/record/identity.ts'
 import { LoginWatch } from '../../src/login/login-watch.ts'
 import type { StoredTokens } from '../../src/core/stored-tokens.ts'
 
@@ -15,6 +16,7 @@ async function logIn(watch: LoginWatch, name: string | undefined): Promise<void>
   watch.began(name, 'an id', Promise.resolve(name))
   await settle()
 }
+const isAdoptedBySame = (watch: LoginWatch, name: string | undefined) => continues(watch.user, 'adopted', { name })
 const REQUIRED = { login: 'required', account: 'unknown' }
 const of = (tokens: Partial<StoredTokens>) => tokens as StoredTokens
 
@@ -44,14 +46,12 @@ describe('given what a manager knows of its login', () => {
     await logIn(watch, 'alice')
     watch.seen({ login: 1, subject: 'alice' }, false)
     watch.seen({ login: 1 }, false)
-    expect([watch.isAdoptedBySame('alice'), watch.isAdoptedBySame('bob'), watch.isAdoptedBySame(undefined)]).toEqual([
-      true,
-      false,
-      false,
-    ])
+    expect([isAdoptedBySame(watch, 'alice'), isAdoptedBySame(watch, 'bob'), isAdoptedBySame(watch, undefined)]).toEqual(
+      [true, false, false],
+    )
     watch.required('refused', 'here')
     // Her name outlives her login: if she logs in again, waiting requests belong to her.
-    expect(watch.isAdoptedBySame('alice')).toBe(true)
+    expect(isAdoptedBySame(watch, 'alice')).toBe(true)
     expect(told).toEqual([
       { login: 'present', by: 'here', account: 'unknown' },
       { ...REQUIRED, by: 'here', reason: 'refused' },
@@ -62,7 +62,7 @@ describe('given what a manager knows of its login', () => {
     const { watch, told } = start()
     await logIn(watch, 'alice')
     watch.seen({ login: 1, subject: 'bob' }, true)
-    expect([watch.isAdoptedBySame('alice'), watch.isAdoptedBySame('bob')]).toEqual([false, false])
+    expect([isAdoptedBySame(watch, 'alice'), isAdoptedBySame(watch, 'bob')]).toEqual([false, false])
     watch.seen({ login: 1, subject: 'bob-renamed' }, false)
     watch.seen({ login: 2, subject: 'bob-renamed' }, true)
     watch.seen({ login: 3 }, true)
@@ -75,7 +75,7 @@ describe('given what a manager knows of its login', () => {
   it('when no user is known, then tokens without a user belong to no user known to the manager', async () => {
     const { watch } = start()
     await logIn(watch, undefined)
-    expect(watch.isAdoptedBySame(undefined)).toBe(false)
+    expect(isAdoptedBySame(watch, undefined)).toBe(false)
   })
 })
 

@@ -1,5 +1,6 @@
 import axios, { type AxiosAdapter, AxiosError, type AxiosInstance } from 'axios'
 import { withBearer } from '../../src/fetch/index.ts'
+import { continues } from '../../src/record/identity.ts'
 import { type Attachment, attachBearer, isTokenError } from '../../src/index.ts'
 import type { LoginManager } from '../../src/login/index.ts'
 import type { ManualClock } from '../../tools/testing/manual-clock.ts'
@@ -232,7 +233,10 @@ export class Traffic {
     request.login ??= login
     if (login !== undefined && request.acts === this.#acts.countAt(place.at))
       must(this.#acts.mayHave(place.at, login), `a token of ${login} is not sent after what was done later`)
-    must(login === request.login, `a request of ${request.login} never has a token of ${login}`)
+    must(
+      continues({ name: request.login }, 'adopted', { name: login }),
+      `a request of ${request.login} never has a token of ${login}`,
+    )
     must(ended === place.ended, 'a request from before a logout is not sent after it')
   }
 

@@ -3,7 +3,7 @@ import { LOGIN_RULES } from '../../src/login/login-rules.ts'
 import * as fc from 'fast-check'
 import { memoryStore } from '../../src/record/memory-store.ts'
 import type { LeaseResult, Lease, CheckResult } from '../../src/core/lease.ts'
-import type { KnownLogin, StoredTokens } from '../../src/core/stored-tokens.ts'
+import type { Identity, StoredTokens } from '../../src/core/stored-tokens.ts'
 import type { OpenableStore } from '../../src/core/token-store.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../tools/testing/manual-clock.ts'
@@ -42,8 +42,11 @@ const command = fc.oneof(
       report: fc.record({ fate, shared: next, drops: fc.boolean(), says: fc.constantFrom(undefined, 'a', 'b') }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('end' as const), owner }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('clear' as const), owner, names: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('end' as const), owner, isReported: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('clear' as const), owner, names: fc.boolean(), isReported: fc.boolean() }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -62,6 +65,7 @@ interface Known {
   version: number
   login: number | undefined
   loginId: string | undefined
+  subject: string | undefined
   claim: Lease | undefined
 }
 
@@ -72,6 +76,7 @@ class Side {
     version: 0,
     login: undefined,
     loginId: undefined,
+    subject: undefined,
     claim: undefined,
   }))
 
@@ -82,7 +87,7 @@ class Side {
   /** @param n Names the tokens that the command may return. @returns the owner's result, without numbers */
   async perform(what: Exclude<Command, { do: 'advance' }>, n: number): Promise<unknown> {
     const known = this.#owners[what.owner]!
-    const { version, login, loginId, claim: lease } = known
+    const { version, login, claim: lease } = known
     const name = `owner-${what.owner}`
     const lifetimes = { accessLifetimeMs: 60_000, accessRemainingMs: 59_000 }
     const tokens = {
@@ -96,8 +101,10 @@ class Side {
       return this.#claimed(known, await this.#record.acquire(name, version, TTL_MS, { ...what.terms, ...named }))
     }
     if (what.do === 'end') {
-      const ends: KnownLogin = { login, loginId }
-      const answer = this.#claimed(known, await this.#record.acquireForLogout(name, version, TTL_MS, ends))
+      const answer = this.#claimed(
+        known,
+        await this.#record.acquireForLogout(name, version, TTL_MS, namedBy(known, what.isReported)),
+      )
       // A logout releases nothing.
       known.claim = undefined
       return answer
@@ -105,7 +112,7 @@ class Side {
     if (what.do === 'look') return this.#looked(known, await this.#record.check?.(version, login))
     if (what.do === 'clear') {
       known.claim = undefined
-      return this.#stored(known, await this.#record.clear(version, what.names ? { login, loginId } : {}))
+      return this.#stored(known, await this.#record.clear(version, what.names ? namedBy(known, what.isReported) : {}))
     }
     if (what.do === 'adopt') {
       known.claim = undefined
@@ -142,8 +149,14 @@ class Side {
     known.version = Math.max(known.version, tokens.version)
     known.login = tokens.login ?? known.login
     known.loginId = tokens.loginId
+    known.subject = tokens.subject
     return withoutNumbers(tokens)
   }
+}
+
+/** How an owner names its login. Until a login is reported, the owner has its own id and the user. */
+function namedBy({ login, loginId, subject }: Known, isReported: boolean): Identity {
+  return isReported ? { login, loginId } : { loginId: 'of its own', subject }
 }
 
 function withoutNumbers({ version: _, login, ...tokens }: StoredTokens): unknown {
