@@ -23,8 +23,9 @@ function optionsIn(report: string): { of: string; name: string }[] {
     if (ts.isInterfaceDeclaration(node) && OF_OPTIONS.test(node.name.text)) membersOf(node, node.name.text)
     if (ts.isTypeAliasDeclaration(node) && OF_OPTIONS.test(node.name.text)) membersOf(node.type, node.name.text)
     const isCall = ts.isFunctionDeclaration(node) || ts.isMethodSignature(node)
-    for (const { name, type } of isCall ? node.parameters : [])
-      if (type && /^(options|input)$/.test(name.getText())) membersOf(type, (node as { name: ts.Identifier }).name.text)
+    if (isCall)
+      for (const { name, type } of node.parameters)
+        if (type && /^(options|input)$/.test(name.getText())) membersOf(type, (node.name as ts.Identifier).text)
     ts.forEachChild(node, visit)
   }
   visit(ts.createSourceFile('report.ts', fences('ts', report)[0]!, ts.ScriptTarget.Latest, true))
