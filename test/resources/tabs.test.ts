@@ -1,0 +1,31 @@
+import { afterEach, beforeEach, describe } from '@jest/globals'
+import { indexedDatabases } from '../../src/web/indexed-db.ts'
+import { webRegister } from '../../src/web/web-register.ts'
+import { type FakeDatabases, fakeIndexedDb } from '../support/indexed-db.ts'
+import { promisesOfLogin } from './login-promises.ts'
+import { promisesOfRecord } from './record-promises.ts'
+import type { Place } from './world.ts'
+
+let storage: FakeDatabases & { remove(): void }
+const { now } = Date
+beforeEach(() => void (storage = fakeIndexedDb()))
+afterEach(() => {
+  storage.remove()
+  Date.now = now
+})
+
+/** Each process of the test is a tab. */
+const TABS: Place = {
+  name: 'IndexedDB',
+  isSealed: true,
+  stepMs: 250,
+  registerOf: async (clock) => {
+    Date.now = () => clock.wallNow()
+    return () => webRegister(indexedDatabases()!)
+  },
+}
+
+describe('given a login with two APIs in tabs, sealed in IndexedDB (F425)', () => {
+  promisesOfLogin(TABS)
+  promisesOfRecord(TABS)
+})
