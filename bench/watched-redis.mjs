@@ -1,7 +1,6 @@
 // What is dearer for the owners of a million logins on Redis, in processor time: to be notified of each change, or to look in the store?
 // npm run build && node bench/watched-redis.mjs [processes that are played] [seconds]
-// A million logins in 100 processes of 10 000 each, a request of each login every 5 min, tokens of 1 h. Played are some of the processes, each at its real rate;
-// the sums for 100 are multiplied.
+// A million logins in 100 processes of 10 000 each, tokens of 1 h. Played are some of the processes, each at its real rate; the sums for 100 are multiplied.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -11,10 +10,10 @@ const PLAYED = Number(process.argv[2] ?? 8)
 const SECONDS = Number(process.argv[3] ?? 20)
 const PROCESSES = 100
 const LOGINS = 1_000_000
-/** `bench/watched-logins.mjs`: two renewals in 2 h. */
 const RENEWALS_A_SECOND = LOGINS / 3_600
-/** Without notifications a login looks once in 30 s of use, so each request does. */
-const LOOKS_A_SECOND = LOGINS / 300 / PROCESSES
+/** Without notifications a login in use looks once in so many seconds: at most once in 30, and otherwise with each request. */
+const EVERY = { 'in steady use': 30, 'with a request every 5 min': 300 }
+const LOOKS_A_SECOND = LOGINS / EVERY['in steady use'] / PROCESSES
 /** Managers of a played process. More would make no other difference than the size of a `Map`. */
 const EACH = 1_000
 
@@ -88,7 +87,6 @@ const delivery = {
 const look = { redis: micro(looks.redisMs, looks.scripts), process: micro(looks.allMs, looks.scripts) }
 const publishes = many.published / many.done
 const deliveriesASecond = RENEWALS_A_SECOND * publishes * PROCESSES
-const looksASecond = LOOKS_A_SECOND * PROCESSES
 
 console.log(
   `${many.done} renewals, ${many.published} publications (${publishes.toFixed(2)} a renewal), ${deliveries} deliveries to ${PLAYED - 1} other processes`,
@@ -100,4 +98,4 @@ const line = (name, { redis: ofRedis, process: own }, rate) =>
       `${((ofRedis * rate) / 1e6).toFixed(2)} cores of Redis and ${((own * rate) / 1e6).toFixed(2)} of the processes`,
   )
 line('delivery', delivery, deliveriesASecond)
-line('look', look, looksASecond)
+for (const [use, seconds] of Object.entries(EVERY)) line(`look, ${use}`, look, LOGINS / seconds)

@@ -3,8 +3,14 @@ import '../../../test/browser/app/main.mjs'
 
 const { tab, options } = globalThis.given
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+/** Some engines never settle a request of a page that has been in the back/forward cache, so each has a limit, ms. */
+const LIMIT_MS = 5_000
 const report = (news) =>
-  fetch('/heard', { method: 'POST', body: JSON.stringify({ tab, ...news }) }).catch(() => undefined)
+  fetch('/heard', {
+    method: 'POST',
+    body: JSON.stringify({ tab, ...news }),
+    signal: AbortSignal.timeout(LIMIT_MS),
+  }).catch(() => undefined)
 
 /** Stands still: a synchronous request keeps timers and tasks from running. */
 globalThis.standStill = (ms) =>
@@ -47,7 +53,7 @@ app.tokens.on('suspicious', ({ evidence }) => report({ suspicious: evidence }))
 report({ began: true })
 for (;;) {
   while (isQuiet) await pause(50)
-  const outcome = await app.api.get('/wallet').then(
+  const outcome = await app.api.get('/wallet', { timeout: LIMIT_MS }).then(
     ({ status, data: { n } }) => ({ status, n }),
     ({ code, response }) => ({ status: response?.status, code }),
   )

@@ -67,16 +67,21 @@ export class Round {
 
   async discard(tab) {
     const front = await tab.driver.discard()
+    while (await this.isAlive(tab)) await pause(50)
     this.gone(tab)
     void pause(2_000).then(() => within(5_000, front.close()))
   }
 
   gone(tab) {
+    // It may have lived on for a moment.
+    if (this.row.loses && this.calmAt === undefined)
+      for (const call of this.#recent()) if (call.tab === tab.id) call.lost = this.row.loses
     this.tabs = this.tabs.filter((one) => one !== tab)
   }
 
+  /** A tab that has crashed may show a page of its browser. */
   async isAlive({ driver }) {
-    return (await within(5_000, driver.evaluate('1'))) === 1
+    return (await within(5_000, driver.evaluate('Boolean(globalThis.app)'))) === true
   }
 
   /** The service has reached that moment of a refresh. The first time, it waits until the disturbance has begun, and a while longer. */
@@ -86,6 +91,7 @@ export class Round {
     if (this.row.isApart && this.isLogin && call.tab !== 1) return
     this.#isArmed = false
     this.call = call
+    call.isDropped = moment === 'read' && this.row.loses === 'always'
     if (moment === 'sent') await pause(this.dice.between(0, 30))
     try {
       await this.#disturb(call)
@@ -97,13 +103,11 @@ export class Round {
   }
 
   async #disturb(call) {
-    const { row, dice, service } = this
+    const { row, dice } = this
     const renewing = this.tabs.find(({ id }) => id === call.tab) ?? this.tabs[0]
     const tab = row.who === 'beside' ? dice.oneOf(this.tabs.filter((one) => one !== renewing)) : renewing
     const isHit = (one) => row.who === 'all' || one.tab === (row.hasWorker ? call.tab : tab.id)
-    const affected = [...service.calls, call].filter(
-      (one) => isHit(one) && !(one.sentAt < performance.now() - ON_ITS_WAY_MS),
-    )
+    const affected = [...this.#recent(), call].filter(isHit)
     if (row.loses) for (const one of affected) one.lost = row.loses
     await row.begin(this, tab)
     void pause(this.lastsMs).then(async () => {
@@ -112,6 +116,12 @@ export class Round {
       for (const one of affected) if (one.lost === 'meanwhile') one.lostUntil = this.calmAt
       this.calm()
     })
+  }
+
+  /** Calls whose responses may not have arrived. */
+  #recent() {
+    const before = performance.now() - ON_ITS_WAY_MS
+    return this.service.calls.filter(({ sentAt = Infinity }) => sentAt > before)
   }
 
   #heard(id) {

@@ -69,7 +69,7 @@ export async function startService({ scripts, options, lifetimeMs, passes }) {
     const call = { tab, token: form.get('refresh_token') ?? undefined, at: performance.now() }
     // A server may act on a request whose sender has gone. Here it does not, so that each such token is still unused.
     if (call.token !== undefined) await passes('read', call)
-    if (response.destroyed) return
+    if (response.destroyed || call.isDropped) return
     service.calls.push(call)
     const body = actedOn(call)
     if (call.token !== undefined) await passes('acted', call)
