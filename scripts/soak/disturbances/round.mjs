@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { startService } from './service.mjs'
+import { EXCHANGE_TIMEOUT_MS } from './verdict.mjs'
 
 /** A limit against hanging, ms. This machine may be busy. */
 const LIMIT_MS = 60_000
 /** A tab may lose a response that was sent shortly before, ms. */
 const ON_ITS_WAY_MS = 1_500
-const OPTIONS = { exchangeTimeoutMs: 4_000 }
 
 /** Two or three tabs share an account. One of them renews, and at a drawn moment of that renewal something happens. */
 export class Round {
@@ -26,7 +26,7 @@ export class Round {
   }
 
   async run() {
-    const options = { ...OPTIONS, ...(this.isLogin && { byLogin: {} }) }
+    const options = { exchangeTimeoutMs: EXCHANGE_TIMEOUT_MS, ...(this.isLogin && { byLogin: {} }) }
     const { scripts, lifetimeMs } = this
     this.service = await startService({ scripts, options, lifetimeMs, passes: (...at) => this.#passes(...at) })
     try {

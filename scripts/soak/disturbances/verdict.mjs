@@ -20,8 +20,14 @@ export function verdictOf({ service, isLogin, row, tabs, armedAt, calmAt, stuck,
   }
 }
 
-/** Whether no page had the response of that call by then. */
-const wasLost = ({ lost, lostUntil = Infinity }, at) => lost === 'always' || (lost === 'meanwhile' && at < lostUntil)
+/** How long pages wait for a response, ms. */
+export const EXCHANGE_TIMEOUT_MS = 4_000
+
+/** Whether no page had the response of that call by then. Busy machines delay the command that the response waits for. */
+function wasLost({ at: sentByPageAt, sentAt = Infinity, lost, lostUntil = Infinity }, at) {
+  const isLate = Math.min(sentAt, at) - sentByPageAt > EXCHANGE_TIMEOUT_MS
+  return isLate || lost === 'always' || (lost === 'meanwhile' && at < lostUntil)
+}
 
 const currentLogin = ({ calls }) => calls.findLast(({ token }) => token === undefined)?.login
 
