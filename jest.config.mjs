@@ -1,7 +1,7 @@
 /** Tests that start processes or threads, and one that compiles the sources. */
 const processes = [
   ...['documents', 'credentials', 'doctor', 'token-command', 'examples', 'new-members', 'operations'],
-  ...['faults/page-build', 'faults/pollution-doors'],
+  ...['faults/page-build', 'faults/pollution-doors', 'faults/pollution-members'],
   ...['faults/processes', 'faults/pollution', 'faults/pollution-alone', 'faults/fetch-pollution', 'faults/serverless'],
   ...[
     'faults/lineages',

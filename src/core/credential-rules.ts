@@ -1,12 +1,13 @@
 import { SHORT_BACKOFF_MS, isRefreshGone, isUsable, fateAfter5xx, refreshTokenOutcomeOf } from './plan.ts'
 import { outcomeOf, type TokenError } from './errors.ts'
 import type { Consequence, Policy, Rules, Situation } from './situation.ts'
+import { bare } from './whole.ts'
 
 /** The maximum number of presentations of a refresh token if each response is a 5xx. Then the manager retires it. */
 const MAX_PRESENTATIONS = 3
 
 /** The rules for sources that can obtain with credentials. They let the manager retire a refresh token that is in doubt. */
-export const CREDENTIAL_RULES: Rules = {
+export const CREDENTIAL_RULES: Rules = bare<Rules>({
   choose({ tokens, presentable, presentations }, { mustObtain, usableMs }) {
     const hasEnded = (tokens?.refreshRemainingMs ?? Infinity) <= 0
     // The service may have spent it despite the 5xx. The manager can afford another try while the old access token is valid.
@@ -30,7 +31,7 @@ export const CREDENTIAL_RULES: Rules = {
     if (!storeReachable) return { evidence: 'store-unreachable', severity: 'medium' }
     return { evidence: 'unexplained', severity: 'high' }
   },
-}
+})
 
 /** Whether only a manual fix can help. */
 function isFinal(error: TokenError): boolean {

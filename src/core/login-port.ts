@@ -30,7 +30,7 @@ export interface LoginCode<Account> {
   readonly keepsMs?: number
   /** @param isAlone Whether the manager has no store, which could hold a login. */
   view?(events: Events, isAlone: boolean): LoginView
-  open(account: Account, host: LoginHost): { readonly logins: Logins; readonly checker?: LoginChecker }
+  open(account: Account, host: LoginHost): { readonly logins: Logins; readonly checker: LoginChecker | undefined }
 }
 
 export function codeOf<Account>(layer: LoginLayer): LoginCode<Account> {

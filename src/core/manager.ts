@@ -13,6 +13,7 @@ import { isPromise, member } from './thrown.ts'
 import type { LoginManager } from './token-manager.ts'
 import { CHALLENGED, SECOND_MANAGER } from './token-source.ts'
 import { waitMsOf, type WaitOptions } from './waiting-room.ts'
+import { bare } from './whole.ts'
 import { isWithin } from './within-call.ts'
 
 /** The shortest time between two renewals that rejections of the API force. Limits the load on a service whose tokens are always rejected. */
@@ -230,7 +231,7 @@ export class Manager implements LoginManager {
     const { generations, login } = this.#account
     const { checker } = this.#machine
     const { source, clock, renewal, events, layer } = this.#settings
-    return {
+    return bare<ManagerInternals>({
       needsLogin: layer !== undefined,
       currentGeneration: () => generations.current,
       firstGeneration: () => generations.first,
@@ -250,7 +251,7 @@ export class Manager implements LoginManager {
       parts: () => ({ account: this.#account, machine: this.#machine, Manager }),
       discard: async (grant) => this.#machine.logins.discard?.(grant),
       watch: (watcher) => events.watchedBy(watcher),
-    }
+    })
   }
 }
 

@@ -104,5 +104,5 @@ class PlainLogins implements Logins {
 /** Used instead of a login layer for sources that obtain with credentials. */
 export const PLAIN: LoginCode<Account> = {
   rules: CREDENTIAL_RULES,
-  open: (account, host) => ({ logins: new PlainLogins(account, host) }),
+  open: (account, host) => ({ logins: new PlainLogins(account, host), checker: undefined }),
 }

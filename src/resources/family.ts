@@ -109,9 +109,8 @@ export class Family {
     const { current } = account
     if (!current || current.stored.login !== login || refreshToken === undefined) return
     const ageMs = current.stored.accessRemainingMs - current.remainingMs
-    const { refreshRemainingMs: _, ...others } = current.stored
-    const refresh = refreshRemainingMs === undefined ? {} : { refreshRemainingMs: refreshRemainingMs + ageMs }
-    current.stored = { ...others, ...refresh, refreshToken, version }
+    const leftMs = refreshRemainingMs === undefined ? undefined : refreshRemainingMs + ageMs
+    current.stored = { ...current.stored, refreshRemainingMs: leftMs, refreshToken, version }
   }
 
   keepAccess(record: TokenRecord, key: string, { login, loginId }: StoredTokens, access: Access): void {

@@ -1,5 +1,6 @@
 import type { AnyListener, LoginEvents, TokenEvents } from '../core/events.ts'
 import { INTERNALS, internalsOf } from '../core/manager-internals.ts'
+import { bare } from '../core/whole.ts'
 import { checkFunction } from '../core/option-checks.ts'
 import type { LoginStatus } from '../core/status.ts'
 import type { LoginManager, ResourceTokens } from '../core/token-manager.ts'
@@ -20,7 +21,7 @@ export class ResourceManager implements ResourceTokens {
     Object.defineProperty(this, INTERNALS, {
       get: () => {
         const { parts: _, ...internals } = internalsOf(tokens) ?? {}
-        return { ...internals, resource }
+        return bare({ ...internals, resource })
       },
     })
   }

@@ -13,6 +13,7 @@ import {
   type TokenGrant,
   type TokenSource,
 } from '../core/token-source.ts'
+import { bare } from '../core/whole.ts'
 import { isOfResource, refusal } from './refusals.ts'
 import type { Resource } from './resource-options.ts'
 
@@ -82,7 +83,7 @@ export class ResourceSource implements TokenSource {
       ...internalOf(context),
       sourceFor: (settings: never) => requests.sourceFor(settings) as never,
     }
-    const about: PackageContext = Object.freeze({ ...context, resource: resource.options, [INTERNAL]: internal })
+    const about: PackageContext = Object.freeze(bare({ ...context, resource: resource.options, [INTERNAL]: internal }))
     try {
       return await ask(about)
     } catch (thrown) {

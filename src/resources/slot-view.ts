@@ -1,4 +1,5 @@
 import { member } from '../core/thrown.ts'
+import { bare } from '../core/whole.ts'
 import type { Change, Reading, RecordState, StoredCoolDown, StoredTokenSet } from '../record/record-shape.ts'
 import { isOfResource } from './refusals.ts'
 
@@ -61,7 +62,8 @@ function left(at: number, ms: number, now: number): number {
 function slotsOf(state: RecordState): Readonly<Record<string, Slot>> {
   const { login, slots } = (member(state, 'resources') ?? {}) as Partial<Slots>
   if (login !== state.login || typeof slots !== 'object') return {}
-  return Object.fromEntries(Object.entries(slots).filter(([, slot]) => isSlot(slot)))
+  const known = Object.entries(slots).filter(([, slot]) => isSlot(slot))
+  return Object.fromEntries(known.map(([digest, slot]) => [digest, { ...ABSENT, ...slot }]))
 }
 
 function isSlot(slot: unknown): slot is Slot {
@@ -69,7 +71,9 @@ function isSlot(slot: unknown): slot is Slot {
   return numbers && typeof member(slot, 'accessToken') === 'string'
 }
 
-const NOTHING = {} as RecordState
+/** Their own members: see `Whole`. */
+const ABSENT = { dueMs: undefined, coolDown: undefined }
+const NOTHING = bare({}) as RecordState
 const NO_ACCESS = { accessToken: '', accessLifetimeMs: 0, accessMs: 0, dueMs: undefined }
 
 /** The record as the owner of a resource sees it. */
@@ -100,8 +104,8 @@ function rebased(tokens: StoredTokenSet, now: number): StoredTokenSet {
     ...tokens,
     at: now,
     accessMs: left(at, accessMs, now),
-    ...(refreshMs !== undefined && { refreshMs: refreshMs - passed }),
-    ...(dueMs !== undefined && { dueMs: dueMs - passed }),
+    refreshMs: refreshMs === undefined ? undefined : refreshMs - passed,
+    dueMs: dueMs === undefined ? undefined : dueMs - passed,
   }
 }
 
@@ -158,7 +162,7 @@ function ownAgain(
 }
 
 function slotIn({ accessToken, accessLifetimeMs, accessMs, dueMs }: StoredTokenSet, now: number): Slot {
-  return { at: now, accessToken, accessLifetimeMs, accessMs, dueMs, usedAt: now }
+  return { ...ABSENT, at: now, accessToken, accessLifetimeMs, accessMs, dueMs, usedAt: now }
 }
 
 /** Expired tokens leave. Of too many, those that were not used for longest leave. */

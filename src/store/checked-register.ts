@@ -1,5 +1,5 @@
 import { checkFunction, checkObject, checkText, kindOf } from '../core/option-checks.ts'
-import { quietly } from '../core/thrown.ts'
+import { member, quietly } from '../core/thrown.ts'
 import { ForeignReply } from './reason.ts'
 import type { RegisterReading, TokenRegister } from './token-register.ts'
 
@@ -13,10 +13,10 @@ export function checkedRegister(register: TokenRegister): TokenRegister {
   checkObject('register', register)
   checkText('register.kind', register.kind)
   for (const method of ['read', 'replace', 'watch', 'isWatching']) {
-    const given: unknown = Reflect.get(register, method)
+    const given = member(register, method)
     if (method === 'read' || method === 'replace' || given !== undefined) checkFunction(`register.${method}`, given)
   }
-  const { capacity } = register
+  const capacity = member(register, 'capacity') as number | undefined
   if (capacity !== undefined && !(Number.isInteger(capacity) && capacity >= 1))
     throw new TypeError(`register.capacity must be a whole number from 1, or undefined, got ${kindOf(capacity)}`)
   return {
@@ -24,7 +24,7 @@ export function checkedRegister(register: TokenRegister): TokenRegister {
     capacity,
     read: async (key) => readingIn(await register.read(key)),
     replace: async (...given) => isReplaced(await register.replace(...given)),
-    ...(typeof Reflect.get(register, 'watch') === 'function' && {
+    ...(member(register, 'watch') !== undefined && {
       // Owners poll as well, so a register that cannot watch costs no renewal.
       watch(onChange: (key?: string) => void) {
         const stop = quietly(() => register.watch?.(onChange))
@@ -33,14 +33,16 @@ export function checkedRegister(register: TokenRegister): TokenRegister {
         return () => void quietly(() => stop?.())
       },
     }),
-    ...(register.isWatching && { isWatching: () => quietly(() => register.isWatching?.()) === true }),
+    ...(member(register, 'isWatching') !== undefined && {
+      isWatching: () => quietly(() => register.isWatching?.()) === true,
+    }),
   }
 }
 
 function readingIn(given: unknown): RegisterReading {
   if (typeof given !== 'object' || given === null)
     throw new ForeignReply(`read(key) must return { value, now }, got ${kindOf(given)}`)
-  const { value, now, epoch, epochAt } = given as Partial<Record<keyof RegisterReading, unknown>>
+  const [value, now, epoch, epochAt] = ['value', 'now', 'epoch', 'epochAt'].map((name) => member(given, name))
   // NaN, a Date or a bigint would make every instant in the record wrong.
   if (typeof now !== 'number' || !Number.isFinite(now))
     throw new ForeignReply(`now of read(key) must be epoch ms, got ${typeof now === 'number' ? now : kindOf(now)}`)

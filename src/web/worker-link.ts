@@ -2,6 +2,7 @@ import { systemClock } from '../core/clock.ts'
 import { withinLimit } from '../core/deadline.ts'
 import { TokenError } from '../core/errors.ts'
 import { randomHex } from '../core/digest.ts'
+import { bare } from '../core/whole.ts'
 import { type WorkerResponse, type Port, REQUEST_KEY, type PageRequest, type Notification } from './worker-messages.ts'
 
 /** A target for messages: a dedicated worker, a service worker, or the port of a shared worker. */
@@ -40,7 +41,7 @@ export class Link {
       end = reject
       this.#waits.add(end)
       port.addEventListener('message', ({ data }) => {
-        const message = data as WorkerResponse | Notification
+        const message = bare(data as WorkerResponse | Notification)
         if ('event' in message) this.onEvent(message)
         else resolve(message)
       })

@@ -1,87 +1,17 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, it } from '@jest/globals'
 import * as fc from 'fast-check'
-import { createTokenManager, isTokenError } from '../../src/index.ts'
-import { sharedStore } from '../../src/store/index.ts'
-import { manualClock } from '../../tools/testing/manual-clock.ts'
-import { delayed, type Delays } from '../support/drawn-delays.ts'
-import { MemoryRegister } from '../support/memory-register.ts'
-import { delays } from './delays.ts'
-import { LastLoginService } from './last-login-service.ts'
 import { patience, runs, usually } from './runs.ts'
+import { laterStands, twoActs } from './two-acts-course.ts'
 import { undisturbed } from './undisturbed.ts'
 
 undisturbed()
-
-type Second = 'bob' | 'logout' | 'reset'
-
-interface Course {
-  readonly delays: Delays
-  /** What the manager knows of the login in the record before its two acts. `renews`: another manager renews it meanwhile. */
-  readonly before: 'none' | 'known' | 'renews'
-  readonly gapMs: number
-  readonly second: Second
-  readonly isNamed: boolean
-}
-
-const courses: fc.Arbitrary<Course> = fc.record({
-  delays,
-  before: fc.constantFrom('none', 'known', 'renews'),
-  gapMs: fc.constantFrom(0, 1, 5, 10, 20, 50, 100, 200),
-  second: fc.constantFrom<Second>('bob', 'bob', 'bob', 'logout', 'reset'),
-  isNamed: fc.boolean(),
-})
-
-/** @returns The users whom the manager of the two acts and a third manager serve afterwards. */
-async function servedAfter({ delays, before, gapMs, second, isNamed }: Course): Promise<string[]> {
-  const clock = manualClock()
-  const register = new MemoryRegister(clock)
-  const service = new LastLoginService()
-  const open = (n: number) => {
-    const way = delayed(register, clock, { ...delays, seed: delays.seed + n })
-    const store = sharedStore(way, { commandTimeoutMs: 2_000 })
-    return createTokenManager({ source: service, store, clock, random: () => 0.3 })
-  }
-  const [there, here, third] = [open(0), open(1), open(2)]
-  const grantOf = (who: 'bob' | 'carol') => {
-    const { subject: _, ...grant } = service.logIn(who).grant
-    return isNamed ? { ...grant, subject: who } : grant
-  }
-  if (before !== 'none') await ended(there.adopt(grantOf('carol')))
-  if (before !== 'none') await ended(here.getAccessToken())
-  if (before === 'renews') there.renew().catch(() => undefined)
-  const first = here.adopt(grantOf('carol'))
-  await clock.advance(gapMs)
-  const last = second === 'bob' ? here.adopt(grantOf('bob')) : here[second]()
-  await ended(Promise.allSettled([first, last]))
-  return Promise.all([here, third].map(async (tokens) => ended(tokens.getAccessToken().then(userOf, reasonOf))))
-
-  function userOf(token: string): string {
-    return service.sessionOf(token)?.who ?? token
-  }
-  async function ended<Value>(promise: Promise<Value>): Promise<Value> {
-    promise.catch(() => undefined)
-    await clock.advance(10_000)
-    return promise
-  }
-}
-
-function reasonOf(error: unknown): string {
-  return isTokenError(error, 'ERR_LOGIN_REQUIRED') ? 'nobody' : String(error)
-}
 
 const USUAL = usually(1_500)
 
 describe('given two acts of one manager, and a store whose steps each take their own time', () => {
   it(
     'when both have reached the store, then the later call stands, in the record and in the manager (F399)',
-    () =>
-      fc.assert(
-        fc.asyncProperty(courses, async (course) => {
-          const user = course.second === 'bob' ? 'bob' : 'nobody'
-          expect(await servedAfter(course)).toEqual([user, user])
-        }),
-        runs(USUAL),
-      ),
+    () => fc.assert(fc.asyncProperty(twoActs, laterStands), runs(USUAL)),
     patience(USUAL),
   )
 })

@@ -1,0 +1,10 @@
+/** What `polluted-life.ts` uses of the package, in one file that a process can load again and again. */
+export { attachBearer, createTokenManager, memoryStore, TokenError } from '../../../src/index.ts'
+export { withBearer } from '../../../src/fetch/index.ts'
+export { forResource } from '../../../src/oauth2/for-resource.ts'
+export { person } from '../../../src/login/index.ts'
+export { sharedStore } from '../../../src/store/index.ts'
+export { connectTokens, exposeTokens } from '../../../src/web/index.ts'
+export { SHARED, storeOn } from '../../../src/store/shared-store.ts'
+export { sqliteRegister } from '../../../src/sqlite/sqlite-register.ts'
+export { readOptions } from '../../../src/core/option-checks.ts'
