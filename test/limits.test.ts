@@ -11,7 +11,7 @@ const BASELINE: Readonly<Record<string, number>> = {
   'everything, and oauth2': 60.7,
   'a single-page application': 66.2,
   fetch: 30.7,
-  mcp: 50.6,
+  mcp: 49.8,
   'dpop alone': 6.9,
   'web/inspector': 4.6,
   'a page whose manager lives in a worker': 16.5,
