@@ -7,7 +7,7 @@ import { bare } from './whole.ts'
 const MAX_PRESENTATIONS = 3
 
 /** The rules for sources that can obtain with credentials. They let the manager retire a refresh token that is in doubt. */
-export const CREDENTIAL_RULES: Rules = bare<Rules>({
+export const CREDENTIAL_RULES: Rules = /* @__PURE__ */ bare<Rules>({
   choose({ tokens, presentable, presentations }, { mustObtain, usableMs }) {
     const hasEnded = (tokens?.refreshRemainingMs ?? Infinity) <= 0
     // The service may have spent it despite the 5xx. The manager can afford another try while the old access token is valid.
