@@ -19,6 +19,7 @@ beforeEach(() => {
 afterEach(() => {
   storage.remove()
   locks.remove()
+  Reflect.deleteProperty(globalThis, 'document')
 })
 
 /** The record of an account in a page of its own. */
@@ -124,6 +125,13 @@ describe('given a tab whose storage is silent when the response to its refresh a
       tokens: { accessToken: 'access-2', refreshToken: 'refresh-2' },
     })
     expect([locks.channels, locks.held]).toEqual([0, 0])
+  })
+
+  it('when the browser freezes the first tab, and still delivers messages to it, then the other one does not wait', async () => {
+    const page = Object.assign(globalThis, { document: new EventTarget() })
+    const { clock, next, version } = await unstored()
+    page.document.dispatchEvent(new Event('freeze'))
+    expect(await claimLater(next, clock, 'next', version)).toMatchObject({ kind: 'granted', isDoubted: true })
   })
 
   it('when the first tab is gone, then the other one does not wait: the refresh token is in doubt', async () => {
