@@ -8,6 +8,7 @@ const processes = [
     'service/polluted-prototype',
     'web/react-native',
     'exhaustive/removals',
+    'properties/removed',
     'exhaustive/explorer',
   ],
   ...['figures/bounded', 'figures/exit', 'figures/process', 'figures/stampede'],

@@ -29,7 +29,7 @@ function asOfProcess(source) {
 /**
  * The explorer and the real sources as one file that a process of its own runs.
  *
- * @param entry In `test/exhaustive`.
+ * @param entry In `test/exhaustive`, or with its folder.
  * @param without The rule that is taken out, by its name in `removals.mjs`.
  * @returns its path.
  */
@@ -37,7 +37,8 @@ export async function bundle(entry, without) {
   if (without !== undefined && !Object.hasOwn(REMOVALS, without)) throw new Error(`There is no rule '${without}'`)
   const edits = without === undefined ? [] : REMOVALS[without]
   const done = new Set()
-  const outfile = join(folder, `${entry}-${without ?? 'all'}-${process.pid}.mjs`)
+  const [name, room = 'exhaustive'] = entry.split('/').reverse()
+  const outfile = join(folder, `${name}-${without ?? 'all'}-${process.pid}.mjs`)
   await mkdir(folder, { recursive: true })
   const alter = async ({ path }) => {
     const name = path.split(sep).slice(-2).join('/')
@@ -54,7 +55,7 @@ export async function bundle(entry, without) {
     return { contents, loader: 'ts' }
   }
   await build({
-    entryPoints: [join(project, 'test', 'exhaustive', `${entry}.ts`)],
+    entryPoints: [join(project, 'test', room, `${name}.ts`)],
     outfile,
     bundle: true,
     platform: 'node',
