@@ -7,20 +7,17 @@ const ALIVE = 'lives:'
 /** An owner that waits for the token service has time to respond, ms. */
 const PATIENCE_MS = 500
 
-/** Responds for that owner, unless the browser has frozen this page: some deliver messages to it all the same. @returns stop */
+/** Responds for that owner, until the browser freezes this page: some deliver messages to it all the same. @returns stop */
 export function replyTo(owner: string): () => void {
   const channel = openChannel(NAME)
   const { document } = globalThis as { document?: Pick<EventTarget, 'addEventListener' | 'removeEventListener'> }
-  let isFrozen = false
-  const follow = ({ type }: { readonly type: string }) => (isFrozen = type === 'freeze')
-  for (const type of ['freeze', 'resume']) document?.addEventListener(type, follow)
-  channel?.addEventListener('message', ({ data }) => {
-    if (data === owner && !isFrozen) channel.postMessage(ALIVE + owner)
-  })
-  return () => {
-    for (const type of ['freeze', 'resume']) document?.removeEventListener(type, follow)
+  const stop = () => {
+    document?.removeEventListener('freeze', stop)
     channel?.close()
   }
+  document?.addEventListener('freeze', stop)
+  channel?.addEventListener('message', ({ data }) => data === owner && channel.postMessage(ALIVE + owner))
+  return stop
 }
 
 /** Whether that owner, in another tab, responds. */
