@@ -1,5 +1,5 @@
 import { member } from '../core/thrown.ts'
-import { bare } from '../core/whole.ts'
+import { type Absent, bare } from '../core/whole.ts'
 import type { Change, Reading, RecordState, StoredCoolDown, StoredTokenSet } from '../record/record-shape.ts'
 import { isOfResource } from './refusals.ts'
 
@@ -72,7 +72,7 @@ function isSlot(slot: unknown): slot is Slot {
 }
 
 /** Their own members: see `Whole`. */
-const ABSENT = { dueMs: undefined, coolDown: undefined }
+const ABSENT: Absent<Slot> = { dueMs: undefined, coolDown: undefined }
 const NOTHING = bare({}) as RecordState
 const NO_ACCESS = { accessToken: '', accessLifetimeMs: 0, accessMs: 0, dueMs: undefined }
 

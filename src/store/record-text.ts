@@ -4,6 +4,7 @@ import type { StoredLease, StoredTokenSet, RecordState, StoredCoolDown } from '.
 import type { Unclear } from '../core/refresh-fate.ts'
 import { EMPTY } from '../record/record-state.ts'
 import { member, quietly } from '../core/thrown.ts'
+import type { Absent } from '../core/whole.ts'
 import { readAdopted } from '../core/grant.ts'
 import type { KeyRing } from './sealed-box.ts'
 
@@ -75,19 +76,26 @@ function openedIn(text: string): Stored {
   return read && isInOrder(read) ? { state: read, flaw: undefined } : NO_RECORD
 }
 
-const NO_TOKENS = {
-  ...{ refreshToken: undefined, refreshMs: undefined, fingerprint: undefined, context: undefined },
+const NO_TOKENS: Absent<StoredTokenSet> = {
+  ...{ refreshToken: undefined, refreshMs: undefined, fingerprint: undefined, dueMs: undefined, context: undefined },
   ...{ credentials: undefined, doubtAt: undefined, lossAt: undefined, unclear: undefined },
 }
-const NO_REASON = { status: undefined, serviceCode: undefined, loginReason: undefined, by: undefined }
+const NO_LEASE: Absent<StoredLease> = { machine: undefined }
+const NO_REASON: Absent<StoredCoolDown> = {
+  status: undefined,
+  serviceCode: undefined,
+  loginReason: undefined,
+  by: undefined,
+}
 
 /** The rules also read members that the text lacks: each is an own property (F365). */
 function whole(read: RecordState): RecordState {
   const state = { ...EMPTY, ...read }
-  const { tokens, coolDown } = state
+  const { tokens, lease, coolDown } = state
   return {
     ...state,
     tokens: tokens && { ...NO_TOKENS, ...tokens },
+    lease: lease && { ...NO_LEASE, ...lease },
     coolDown: coolDown && { ...NO_REASON, ...coolDown },
   }
 }
@@ -130,7 +138,8 @@ const optional =
     value === undefined || check(value)
 
 /** Whether a name can be an optional member of a later release. Such members are kept, so they must not shadow a method. */
-const isOptionalName = (name: string) => /^[a-z]\w*$/.test(name) && !(name in Object.prototype)
+const isOptionalName = (name: string) =>
+  /^[a-z]\w*$/.test(name) && typeof Reflect.get(Object.prototype, name) !== 'function'
 
 /** Accepts objects with these members, and with optional members of later releases. */
 /* @__NO_SIDE_EFFECTS__ */
