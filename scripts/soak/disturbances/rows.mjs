@@ -56,7 +56,8 @@ export const ROWS = {
   'frozen for longer than a lease': { ...FREEZE, ...FOR_LONG, loses: 'meanwhile' },
   'frozen, while another tab renews': { ...FREEZE, who: 'beside', lastsMs: [300, 10_000] },
   'asleep, all tabs, and the clock jumps': {
-    instead: FREEZE.instead,
+    // No browser tells its pages of a sleep, as it tells them that it freezes them.
+    instead: { chromium: FREEZE.instead.firefox, ...FREEZE.instead },
     ...{ who: 'all', loses: 'meanwhile', actsMeanwhile: true, lastsMs: [1_000, 4_000] },
     async begin(round) {
       const { dice, tabs, lastsMs, service, call } = round
@@ -66,10 +67,9 @@ export const ROWS = {
       // The monotonic clock of some systems counts a sleep.
       const ticks = dice.oneOf([0, ms])
       await each(tabs, ({ driver }) => driver.evaluate(`stepped(${ms}, ${ticks}, ${lastsMs / 2})`))
-      await still(round, tabs)
+      await standStill(round, tabs)
       setTimeout(() => (service.offsetMs += ms), lastsMs / 2)
     },
-    end: ({ engine, tabs }) => engine.name === 'chromium' && each(tabs, ({ driver }) => driver.thaw()),
   },
   'storage denied': { profile: 'denied', isApart: true, begin: nothing },
   'storage denied, once it has worked': SPOIL('denied'),
@@ -111,8 +111,10 @@ function leave({ dice }, { driver }) {
 
 function still({ engine, lastsMs }, tabs) {
   if (engine.name === 'chromium') return each(tabs, ({ driver }) => driver.freeze())
-  return each(tabs, ({ driver }) => driver.evaluate(`void standStill(${lastsMs})`))
+  return standStill({ lastsMs }, tabs)
 }
+
+const standStill = ({ lastsMs }, tabs) => each(tabs, ({ driver }) => driver.evaluate(`void standStill(${lastsMs})`))
 
 async function crash(round, tab) {
   if (round.engine.name === 'chromium') {
