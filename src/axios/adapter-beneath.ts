@@ -29,7 +29,7 @@ export class AdapterBeneath {
     this.#adapter = copyOf(adapterOf(config))
   }
 
-  /** Whether the config would have the same adapter. */
+  /** Whether the config would have the same adapter without this package. */
   isOf(config: WithAdapter): boolean {
     const [own, other] = [this.#adapter, adapterOf(config)]
     if (own === other || !Array.isArray(own)) return own === other

@@ -5,15 +5,15 @@ import { type Prover, proverOf } from './key-port.ts'
 import type { TokenAccess } from './token-access.ts'
 
 /**
- * Binds an origin to a manager: requests to the origin carry the manager's token. It says how the token is written, and which responses reject it.
- * `Response` is the response type of the client library.
+ * Binds an origin to a manager: requests to the origin carry the manager's token. The binding has the format of the header, and recognizes responses that
+ * reject the token. `Response` is the response type of the client library.
  */
 export interface OriginBinding<Response> {
   readonly access: TokenAccess
   readonly header: string
   /** The name of the header in lower case. */
   readonly name: string
-  /** The value of the header with this token. */
+  /** @returns The value of the header for a token. */
   readonly text: (token: string) => string
   readonly refuses: Refuses<Response>
   /** Only if the token is bound to a key. */
@@ -36,8 +36,8 @@ export function mayFollowRedirects({ name, prover }: OriginBinding<never>): bool
 }
 
 /**
- * A request belongs to the login that its manager had when the request began. If the source can obtain, the manager may be reset while the request
- * waits. The request then belongs to the login of its first attempt.
+ * A request belongs to the login that its manager had when the request began. Exception: if the source can obtain and the manager was reset while the
+ * request waited, the request belongs to the current login generation.
  *
  * @param startGeneration The login generation in which the request began.
  * @returns The login generation that the request belongs to from now on.
@@ -53,7 +53,7 @@ export function generationAtSending(
   throw endOfLogin(access.isLoginPresent?.() === true)
 }
 
-/** Whether the login of a request has not ended. Only then may the request carry another token. @param generation Undefined: it belongs to no login yet. */
+/** Whether the login of a request still exists. Only then may the request carry another token. @param generation Undefined: no login yet. */
 export function isStillOf({ access }: OriginBinding<never>, generation: number | undefined): boolean {
   return generation === undefined || generation >= access.firstGeneration()
 }

@@ -38,7 +38,7 @@ export interface HeldLease {
  */
 export class MemoryRecord implements TokenRecord {
   protected readonly tokenClock: TokenClock
-  /** Public for a record with one owner, which has seen every version. */
+  /** Public for a private record: its only owner has seen every version. */
   version = 0
   protected login: { readonly login: number; readonly loginId: string | undefined } = { login: 0, loginId: undefined }
   protected entry: Entry | undefined

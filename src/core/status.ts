@@ -56,7 +56,7 @@ export function backoffAfter(
 }
 
 /**
- * Whether listeners must be notified of a failed renewal. A manager that waits for a login may check the store each second: it reports that once.
+ * Whether listeners must be notified of a failed renewal. A manager that waits for a login may check the store each second, but reports this once.
  *
  * @param isFound The store has no login, and the manager knew of none: this is no failed renewal (F386).
  */
@@ -65,9 +65,10 @@ export function isNewFailure({ until, error }: Backoff, before: Backoff | undefi
 }
 
 /**
- * Decides whether a caller starts a renewal, joins one, or waits for a pending login. During a backoff, callers neither start nor join a renewal.
+ * Decides whether a caller starts a renewal, joins one, or waits for a pending login. During a backoff, callers neither start nor join a renewal, with the
+ * exceptions below.
  *
- * @param limit When the caller's wait ends, monotonic ms. A caller who can outwait the pause of a renewal joins it.
+ * @param limit When the caller's wait ends, monotonic ms. A caller who can wait until the backoff ends joins a renewal in flight.
  * @param breaksBackoff Whether the caller wants a renewal despite a backoff that is not firm.
  */
 export function admission(activity: Activity, now: number, limit = now, breaksBackoff = false): Admission {
@@ -81,7 +82,7 @@ function blockedBy({ renewal, backoff }: Activity, now: number, limit: number, b
   const endsAt = backoff?.asksAt ?? now
   if (now >= endsAt) return undefined
   const canJoin = renewal !== undefined
-  // All callers join a renewal that runs despite the backoff.
+  // If the backoff is not firm, all callers join a renewal in flight.
   const isBroken = backoff?.isFirm === false && (canJoin || breaks)
   return isBroken || (canJoin && limit > endsAt) ? undefined : backoff
 }

@@ -5,7 +5,7 @@ import { areSame, type Identity, type NewTokens, NO_ENDING, type StoredTokens } 
 import { pauseForOther, POLL_MS } from '../record/other-owners.ts'
 import { Pauses } from '../core/pauses.ts'
 
-/** What an act ends in its manager: the login at the time of the call. */
+/** The login that an act ends in its manager, as it was when the act was called. */
 export interface EndedHere {
   readonly known: Identity
   /** The tokens that the manager held. */
@@ -16,16 +16,16 @@ export interface EndedHere {
 export interface EndedLogin {
   /** The last tokens of the ended login. */
   readonly tokens: NewTokens | undefined
-  /** The tokens of another login, which stays. */
+  /** The tokens of another login, which stays in the record. */
   readonly other: StoredTokens | undefined
   /** Why the record could not be cleared. */
   readonly thrown: unknown
 }
 
 /**
- * Clears the record under a lease. Then no other owner has an exchange in flight, whose tokens would outlive the logout.
+ * Clears the record under a lease, so that no other owner has an exchange in flight whose tokens would outlive the logout.
  *
- * @param ended Its `held` tokens are revoked if the record cannot be read, or has another login.
+ * @param ended Its `held` tokens are returned if the record cannot be read, or has no tokens of this login.
  */
 export async function endInRecord(account: Account, ended: EndedHere, act: Act): Promise<EndedLogin> {
   const { held } = ended
@@ -34,20 +34,20 @@ export async function endInRecord(account: Account, ended: EndedHere, act: Act):
     const other = await clearRecord(account, ended, act)
     return { tokens: (lease.kind === 'granted' ? lease.tokens : undefined) ?? held, other, thrown: undefined }
   } catch (thrown) {
-    // If the store has lost only the first step, a later lease must not find these tokens.
+    // Perhaps only the lease request failed. A later lease must not find these tokens.
     await clearRecord(account, ended, act).catch(() => undefined)
     return { tokens: held, other: undefined, thrown }
   }
 }
 
-/** Clears the record, unless it has another login than the manager had. @returns the tokens of that login */
+/** Clears the record, unless its login is not the one that the manager had. @returns the tokens of that other login */
 export async function clearRecord(
   { settings: { record }, seenVersion }: Account,
   { held, known }: EndedHere,
   act: Act,
 ): Promise<StoredTokens | undefined> {
   const other = await record.clear(seenVersion, { ...known, act })
-  // Another manager adopted the same tokens. They are revoked, so its login ends as well.
+  // Another manager adopted the same tokens. They will be revoked, so that login ends as well.
   if (!other || !held || !areSame(held, other)) return other
   const seen = { ...act, seenVersion: other.version }
   return record.clear(other.version, { ...NO_ENDING, login: other.login, act: seen })

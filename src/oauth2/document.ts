@@ -57,7 +57,7 @@ export function otherProtocol(document: Members | undefined): string | undefined
  */
 export function subjectIn(document: Members): string | undefined {
   const token = memberOf(document, 'id_token')
-  // Parsed only if present: the exception of JSON.parse took a tenth of the time of a renewal.
+  // Parsed only if present: the exception that JSON.parse throws took a tenth of the time of a renewal.
   if (typeof token !== 'string') return undefined
   const [, payload = ''] = token.split('.')
   const subject = memberOf(encodedDocument(payload), 'sub')

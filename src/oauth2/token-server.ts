@@ -9,11 +9,11 @@ export interface Endpoints {
 
 /** An authorization server. */
 export interface TokenServer {
-  /** The server in the id of a source. */
+  /** Names the server in the id of a source. */
   readonly name: string
   /** Whether tokens can be revoked. True if only the metadata can tell. */
   readonly mayRevoke: boolean
-  /** @throws {TokenError} if the endpoints are unknown. No token request was sent then, so the refresh token is intact. */
+  /** @throws {TokenError} if the endpoints are unknown. Then no token request was sent, and the refresh token is not spent. */
   endpoints(context: ExchangeContext): Promise<Endpoints>
   /** Forgets what was discovered. */
   forget?(): void

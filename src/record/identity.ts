@@ -6,8 +6,8 @@ export type Sameness = 'same' | 'other' | 'unknown'
 const USER = ['name', 'subject'] as const
 
 /**
- * Compares two logins. The first fact that both have decides. Different ids decide nothing, because each `adopt` of a login creates an id. Neither does the
- * second login if it has no number yet.
+ * Compares two logins. The first fact that both have decides. Different ids decide nothing, because each `adopt` creates a new id. A number 0 of the
+ * second login decides nothing either: the record has not assigned one yet.
  *
  * @param facts The facts that count. Default: those of the user.
  */
@@ -23,25 +23,25 @@ export function compare(first: Identity, second: Identity, facts: readonly (keyo
 }
 
 /**
- * The ways in which a login arrives: the facts that count, and whether an unknown login continues. With an unknown user, requests of a replaced login never get the
- * new tokens, and tokens of a replaced login are never revoked.
+ * The ways in which a login arrives: the facts that are compared (`by`), and whether the login continues if the result is `unknown`. If the user of an adopted
+ * login is unknown, requests of the previous login do not get the new tokens, and its tokens are not revoked.
  */
 export const ARRIVALS = {
   /** Passed to `adopt()`: only the name is known synchronously. */
   adopted: { by: ['name'], unknown: false },
   /** The record stores it. */
   stored: { by: ['subject'], unknown: false },
-  /** Obtained by a session; and by a session whose end has been reported, so its next user may be another one. */
+  /** Obtained by a session. `obtainedAfterEnd`: the end of the session was reported before, so the user may be a different one. */
   obtained: { by: ['subject'], unknown: true },
   obtainedAfterEnd: { by: ['subject'], unknown: false },
-  /** Found in the record. Until the record has assigned a number to the owner's login, the user decides. */
+  /** Found in the record. `foundUnreported`: the record has not assigned a number to the owner's login yet, so the user decides. */
   found: { by: ['loginId', 'login'], unknown: true },
   foundUnreported: { by: ['loginId', 'subject'], unknown: false },
-  /** Takes the place of another one, which is revoked only if it is known to be another user's. */
+  /** Replaces another login, whose tokens are revoked only if they are known to be another user's. */
   replaced: { by: USER, unknown: true },
 } as const satisfies Record<string, { by: readonly (keyof Identity)[]; unknown: boolean }>
 
-/** Whether a login continues with what arrives: requests of another login get nothing of it. */
+/** Whether a login continues with the one that arrives. If not, requests of the known login do not get the new tokens. */
 export function continues(known: Identity, arrival: keyof typeof ARRIVALS, arrived: Identity): boolean {
   const { by, unknown } = ARRIVALS[arrival]
   const found = compare(known, arrived, by)
@@ -49,8 +49,8 @@ export function continues(known: Identity, arrival: keyof typeof ARRIVALS, arriv
 }
 
 /**
- * Whether the record has another login than its owner. If the record was lost and a clock was set back, the number and version of a later login may be lower
- * than those that the owner has seen.
+ * Whether the login in the record is not that of its owner. If the record was lost and a clock was set back, the number and version of a later login may be
+ * lower than those that the owner has seen.
  */
 export function isOther(known: Identity, stored: Identity): boolean {
   const { login, loginId } = bare(known)

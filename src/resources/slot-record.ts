@@ -5,7 +5,7 @@ import type { Family } from './family.ts'
 import { isOfResource } from './refusals.ts'
 import { throughSlot } from './slot-view.ts'
 
-/** The lease of a record that does not project, and what it had. */
+/** The lease of a record that does not project, and when it was requested. */
 interface Own {
   readonly lease: Lease
   readonly askedAt: number
@@ -16,9 +16,9 @@ type Access = Pick<NewTokens, 'accessToken' | 'accessLifetimeMs' | 'accessRemain
 const NO_ACCESS: Access = { accessToken: '', accessLifetimeMs: 0, accessRemainingMs: 0 }
 
 /**
- * The record of a login as the manager of one resource sees it: the refresh token and the lease are those of the login, the access token is that of the resource.
- * A record in a register projects inside its steps (`throughSlot`). One in memory does not: there the login keeps its own access token, and the managers of this
- * process keep theirs.
+ * The record of a login as the manager of one resource sees it: the refresh token and the lease are those of the login, the access token is that of the
+ * resource. A record in a register projects: its steps see this view (`throughSlot`). A record in memory does not: it has the login's own access token, and
+ * the family keeps those of the resources.
  */
 export class SlotRecord implements TokenRecord {
   readonly #family: Family
@@ -83,7 +83,7 @@ export class SlotRecord implements TokenRecord {
     return released.newer ? { ...released, newer: this.#projected(released.newer) } : released
   }
 
-  /** @returns The report without the cool-down of a refused resource, which is not that of the login. */
+  /** @returns The report. Without its cool-down if the server rejected only the resource: other managers of the login need not wait. */
   #reported(given: Report | Decide, meanwhile: Parameters<Decide>[0]): Report {
     const { newer } = meanwhile
     const report =
@@ -123,7 +123,7 @@ export class SlotRecord implements TokenRecord {
     return tokens ? aged(accessOf(tokens), this.#now() - askedAt) : NO_ACCESS
   }
 
-  /** Tokens of a record that does not project. */
+  /** @returns Tokens of a record that does not project, with the access token of the resource. */
   #projected(tokens: StoredTokens): StoredTokens {
     return withAccess(tokens, this.#family.accessIn(this.#record, this.#key, tokens) ?? NO_ACCESS)
   }

@@ -10,13 +10,13 @@ export interface Slot {
   readonly accessLifetimeMs: number
   readonly accessMs: number
   readonly dueMs?: number | undefined
-  /** When a process that wrote the record had last used it. */
+  /** The last use of the token, as of the last write by a process that used it. */
   readonly usedAt: number
-  /** The server refuses this resource. */
+  /** Set if the server rejects this resource. */
   readonly coolDown?: StoredCoolDown | undefined
 }
 
-/** The slots of one login, by digest. Those of another login count as absent: a release that knows no resources keeps them. */
+/** The slots of one login, by digest. Those of an earlier login count as absent: a release without resources does not delete them. */
 interface Slots {
   readonly login: number
   readonly slots: Readonly<Record<string, Slot>>
@@ -33,18 +33,18 @@ export interface SlotUse {
   readonly digest: string
   /** The digests of the resources that this process has used since it last wrote the record. */
   readonly used: () => readonly string[]
-  /** The token of a resource left the record, because it made the record too large. */
+  /** Called when the token of a resource has been removed because the record was too large. */
   readonly onTooLarge: (digest: string) => void
 }
 
-/** Beside the login's own access token. */
+/** Not counting the login's own access token. */
 const MOST_SLOTS = 16
-/** Databases and clients take a text of this length, in bytes. */
+/** In bytes. All databases and clients accept a text of this length. */
 const LONGEST_RECORD = 65_536
 
 /**
  * Lets a step of the record see the access token of a resource instead of the login's own: the state is projected, the step runs, and what it changed is
- * merged into the record. So the lease, the refresh token, doubts and cool-downs are those of the login, and the rules are told once.
+ * merged into the record. So the lease, the refresh token and its doubts are those of the login, and the rules exist only once.
  */
 export function throughSlot<Result>(step: Step<Result>, use: SlotUse): Step<Result> {
   return (stored, reading) => {
@@ -54,7 +54,7 @@ export function throughSlot<Result>(step: Step<Result>, use: SlotUse): Step<Resu
   }
 }
 
-/** @returns What is left of a duration that began at `at`: 0 to `ms`. An instant in the future is that of a clock which was set back. */
+/** @returns The rest of a duration that began at `at`: 0 to `ms`. If `at` is more than a second in the future, a clock was set back: 0. */
 function left(at: number, ms: number, now: number): number {
   return at - now > 1_000 ? 0 : Math.max(0, Math.min(ms, at + ms - now))
 }
@@ -71,12 +71,12 @@ function isSlot(slot: unknown): slot is Slot {
   return numbers && typeof member(slot, 'accessToken') === 'string'
 }
 
-/** Their own members: see `Whole`. */
+/** Optional members as own properties: see `Whole`. */
 const ABSENT: Absent<Slot> = { dueMs: undefined, coolDown: undefined }
 const NOTHING = bare({}) as RecordState
 const NO_ACCESS = { accessToken: '', accessLifetimeMs: 0, accessMs: 0, dueMs: undefined }
 
-/** The record as the owner of a resource sees it. */
+/** The record as the manager of one resource sees it. */
 function projectedFor(state: RecordState, digest: string, now: number): RecordState {
   const { tokens, coolDown } = state
   const slot = slotsOf(state)[digest]
@@ -115,7 +115,7 @@ function longer(one: StoredCoolDown | undefined, other: StoredCoolDown | undefin
   return endOf(other) > endOf(one) ? other : one
 }
 
-/** The record after a step that saw `projected` and made `after` of it. */
+/** The record after a step that received `projected` and returned `after`. */
 function mergedInto(
   before: RecordState,
   projected: RecordState,
@@ -139,14 +139,14 @@ function mergedInto(
   return withSlot(merged, slots, { ...slot, coolDown: refused }, use, now)
 }
 
-/** The record with this slot in the place of the old one, and the times at which this process has used the others. */
+/** The record with this slot instead of the old one. Other slots that this process has used are marked as used now. */
 function withSlot(state: RecordState, before: Slots['slots'], slot: Slot, use: SlotUse, now: number): RecordState {
   const slots = { ...before, [use.digest]: slot }
   for (const used of use.used()) if (slots[used]) slots[used] = { ...slots[used], usedAt: now }
   return withSlots(state, kept(slots, use.digest, now), use)
 }
 
-/** The login's own access token takes its place again. */
+/** Restores the login's own access token. */
 function ownAgain(
   own: StoredTokenSet | undefined,
   after: StoredTokenSet,
@@ -165,7 +165,7 @@ function slotIn({ accessToken, accessLifetimeMs, accessMs, dueMs }: StoredTokenS
   return { ...ABSENT, at: now, accessToken, accessLifetimeMs, accessMs, dueMs, usedAt: now }
 }
 
-/** Expired tokens leave. Of too many, those that were not used for longest leave. */
+/** Drops expired tokens and, if there are still too many, the least recently used. */
 function kept(slots: Readonly<Record<string, Slot>>, digest: string, now: number): [string, Slot][] {
   const isAlive = ({ at, accessMs, coolDown }: Slot) =>
     left(at, accessMs, now) > 0 || (coolDown !== undefined && left(coolDown.at, coolDown.ms ?? 0, now) > 0)
@@ -175,7 +175,7 @@ function kept(slots: Readonly<Record<string, Slot>>, digest: string, now: number
     .slice(0, MOST_SLOTS)
 }
 
-/** The largest tokens leave until the record is short enough. */
+/** Drops the largest tokens until the record is short enough. */
 function withSlots(state: RecordState, all: [string, Slot][], use: SlotUse): RecordState {
   const left = [...all].sort(([, one], [, other]) => other.accessToken.length - one.accessToken.length)
   for (;;) {
@@ -188,7 +188,7 @@ function withSlots(state: RecordState, all: [string, Slot][], use: SlotUse): Rec
   }
 }
 
-/** At most the length of the text that a register gets: sealed, in base64 and with its envelope. */
+/** An upper bound for the length of the text that a register receives: sealed, in base64 and with its envelope. */
 function lengthOf(state: RecordState): number {
   const text = JSON.stringify(JSON.stringify(state)).replace(/[^\0-\x7f]/g, '\\uffff')
   return text.length * 1.34 + 1_024

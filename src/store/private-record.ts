@@ -31,12 +31,12 @@ export class PrivateRecord extends MemoryRecord {
     if (result.kind !== 'granted') return result
     if (this.reportsExchanges) this.#unreported.add()
     const tokens = result.tokens && { tokens: this.#asSeen(result.tokens) }
-    // Other processes may obtain as well meanwhile. At some services that ends the session of these tokens.
+    // Meanwhile, other processes may obtain tokens too. At some services, that ends the session of these tokens.
     return { ...result, ...tokens, isPrivate: true, overlapped: true }
   }
 
   override async accept(lease: Lease, tokens: NewTokens): Promise<StoredTokens> {
-    // Noted again: if others renewed twice while this exchange was in flight, the first note is gone.
+    // Reported again: if others renewed twice while this exchange was in flight, the record no longer has the first report.
     if (this.reportsExchanges) this.#unreported.add()
     return this.#asSeen(await super.accept(lease, tokens))
   }

@@ -9,8 +9,8 @@ import { readAdopted } from '../core/grant.ts'
 import type { KeyRing } from './sealed-box.ts'
 
 /**
- * The version of the format. Raise it if a member that earlier releases know changes or is removed: releases leave documents with a higher number alone. A
- * new optional member needs no new number: earlier releases keep it and pass it on.
+ * The version of the format. Raise it when you change or remove a member that earlier releases know: a release leaves documents with a higher number alone.
+ * A new optional member needs no new number: earlier releases keep it and pass it on.
  */
 const SCHEMA = 1
 const MAX_LENGTH = 262_144
@@ -24,7 +24,7 @@ export interface Stored {
   readonly flaw: string | undefined
 }
 
-/** The readable part of a record, for operators only. It is authenticated, and the rules never read it. */
+/** The readable part of a record, for operators and `holdsTokens`. It is authenticated, and the rules never read it. */
 interface Shown {
   readonly version: number
   /** The fingerprint of the refresh token, as in events. */
@@ -37,7 +37,7 @@ interface Shown {
 
 interface Envelope {
   readonly schema: number
-  /** Makes each written text unique: a late `replace` finds another text than it expects, and does nothing. */
+  /** Makes each written text unique: a late `replace` does not find the text that it expects, and does nothing. */
   readonly nonce: string
   readonly kid: string
   readonly shown: Shown
@@ -88,7 +88,7 @@ const NO_REASON: Absent<StoredCoolDown> = {
   by: undefined,
 }
 
-/** The rules also read members that the text lacks: each is an own property (F365). */
+/** The state with all members as own properties: the rules also read members that the text lacks (F365). */
 function whole(read: RecordState): RecordState {
   const state = { ...EMPTY, ...read }
   const { tokens, lease, coolDown } = state
@@ -209,7 +209,7 @@ const isRecordState = shape<Omit<RecordState, 'resources'>>({
 
 const isAct = shape<StoredAct>({ owner: text, n: counter, at: number, ms: number, version: counter })
 
-/** Members that are only hints, with their types. A hint of another type counts as absent: it must not cost a login. */
+/** Members that are only hints, with their types. A hint of the wrong type counts as absent: it must not cost a login. */
 const HINTS: Readonly<Record<string, Check>> = {
   act: isAct,
   ended: texts,
@@ -238,13 +238,13 @@ function isInOrder({ fence, clearedFence, tokens, lease }: RecordState): boolean
   return fence >= Math.max(clearedFence, tokens?.fence ?? 0, lease?.fence ?? 0)
 }
 
-/** Checks stored tokens like those of a token source: axios would strip other characters, and send a different token. */
+/** Checks stored tokens like those of a token source: axios would strip invalid characters, and send a different token. */
 function isUsable({ accessToken, accessLifetimeMs, refreshToken }: StoredTokenSet): boolean {
   const grant = { accessToken: accessToken === '' ? null : accessToken, accessLifetimeMs, refreshToken }
   return quietly(() => readAdopted(grant)) !== undefined
 }
 
-/** Whether a text may hold tokens, by its readable part: false for the record of a logout or a reset. */
+/** Whether a text may hold tokens, according to its readable part. False for a record after a logout or a reset. */
 export function holdsTokens(text: string): boolean {
   const readable = quietly(() => member(JSON.parse(text) as unknown, 'shown'))
   return readable === undefined || member(readable, 'accessEnd') !== undefined

@@ -57,9 +57,9 @@ export class SharedOrPrivate implements TokenRecord {
 
   #mayServeAlone(needsLogin: boolean): boolean {
     const { alone } = this.#shared
-    // A rolling deploy leaves foreign records. They block no source that can obtain.
+    // During a rolling deploy, records may be foreign. They must not block a source that can obtain.
     if (this.#fails && (alone.reportsExchanges || needsLogin)) return false
-    // A login cannot be obtained. Only the shared record may have it, unless this owner keeps its tokens until the record has them.
+    // The manager cannot obtain a login. Only the shared record has its tokens, unless this owner keeps them until the record has them.
     return !needsLogin || this.#settings.isAlone?.() === true || alone.kept !== undefined
   }
 
@@ -108,7 +108,7 @@ export class SharedOrPrivate implements TokenRecord {
     return changes ? this.#shared.watchIn(changes, onChange) : register.watch?.(() => onChange())
   }
 
-  /** Reports once that records are not encrypted. Not in open(): before the first lease request nothing can listen. */
+  /** Reports once that records are not encrypted. Not in open(): there are no listeners before the first lease request. */
   #reportReadable(): void {
     if (this.#isReadable)
       this.#reports.anomaly('tokens-unencrypted', 'Tokens are stored unencrypted: the store has no encryptionKeys')

@@ -19,8 +19,8 @@ export interface SharedStoreOptions {
   prefix?: string | undefined
   /**
    * AES-256-GCM keys: 32 bytes, or a `CryptoKey`, or a promise of a key, such as `browserKey()`. The first key seals the record; each of them can open it.
-   * Steps of the store wait for promises. While one is pending, or if it rejects, the record is left alone, as if the store were unavailable. Without keys
-   * the store keeps tokens unencrypted, and reports one anomaly.
+   * Steps of the store wait for a promised key. While the promise is pending, or if it rejects, the record is left alone, as if the store were unavailable.
+   * Without keys the store keeps tokens unencrypted, and reports one anomaly.
    */
   encryptionKeys?: readonly (EncryptionKey | PromiseLike<EncryptionKey>)[] | undefined
   /**
@@ -70,7 +70,7 @@ export function sharedStore(register: TokenRegister, options: SharedStoreOptions
   return storeOn(register, own, reasonOfRegister, { NotifiedOf: Changes })
 }
 
-/** The message of an error may hold a secret. A code or a name does not, nor does what each fetch says whose server is gone (F416). */
+/** The message of an error may contain a secret. Codes and names do not, nor does `fetch failed`, the message if the server is unreachable (F416). */
 function reasonOfRegister(thrown: unknown): string {
   return reasonIn(thrown, {}, (message) => {
     const [name, code] = [member(thrown, 'name'), member(member(thrown, 'cause'), 'code')]
@@ -83,8 +83,8 @@ function reasonOfRegister(thrown: unknown): string {
 /**
  * @param reasonOf Describes why a step of the register failed, without secrets.
  * @param isAlone Whether this process currently has no store that others could share.
- * @param machineNow See `SharedSettings`.
- * @param NotifiedOf For registers that report whether they watch (`isWatching`). Not loaded in pages.
+ * @param machineNow See `SharedSettings` in `stored-state.ts`.
+ * @param NotifiedOf For registers that report whether they watch (`isWatching`). Browser bundles omit it.
  */
 export function storeOn(
   register: TokenRegister,

@@ -5,7 +5,7 @@ import type { OpenableStore, TokenRecord } from '../core/token-store.ts'
 import { replyTo, isAlive } from './roll-call.ts'
 
 /**
- * The parts of the Web Locks API that are used here. `held` gets null if the lock is not available. The lock is held until the returned promise has settled.
+ * The parts of the Web Locks API that are used here. `held` receives null if the lock is not available. It is held until the promise from `held` settles.
  */
 interface Locks {
   request<Value>(
@@ -15,18 +15,19 @@ interface Locks {
   ): Promise<Value>
 }
 
-/** The prefix of owners that hold a lock of their name during each exchange. */
+/** The prefix in the names of owners that hold a lock of the same name during each exchange. */
 const LOCKED = 'axios-evergreen:'
-/** The prefix of the key of an account, as the name of its owner from the lease until the storage has the response. */
+/** With the key of an account: the name under which an owner replies from its lease until the storage has the new tokens. */
 const EXCHANGING = `${LOCKED}exchanging:`
-/** How long other owners wait for such an owner, ms: its storage may never work again. They ask this often. */
+/** The longest time that other owners wait for an owner that still replies, ms: its storage may never work again. */
 const MAX_EXCHANGE_MS = 60_000
+/** How often they ask, ms. */
 const ASK_MS = 1_000
 /** A browser responds immediately to a request with `ifAvailable`. After this time, ms, the page proceeds without the lock, which only saves time. */
 const LOCK_TIMEOUT_MS = 1_000
 
 /**
- * Wraps a store for browsers, where tabs die: the user reloads, navigates or closes them during an exchange. Each owner holds a Web Lock during its exchange,
+ * Wraps a store for browsers, where tabs die: the user reloads, leaves or closes them during an exchange. Each owner holds a Web Lock during its exchange,
  * and the browser releases the lock of a dead tab. So other tabs, and the next page, detect a dead owner, and need not wait until its lease expires. Without
  * Web Locks they wait.
  */
@@ -43,18 +44,18 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock, key: 
   const life = `${LOCKED}${randomHex()}`
   const { keep, release: releaseOf, releaseAll } = locksOfLeases(clock)
   const isExchanging = async () => isAlive(EXCHANGING + (await key), clock)
-  /** Its lock alone is no proof: after a user clears the data of the site, Chromium gives new pages a separate set of locks. */
+  /** A free lock alone is no proof: after a user clears the data of the site, Chromium gives new pages a separate set of locks. */
   const hasDied = async (owner: string) => (await isUnlocked(owner, acquire)) && !(await isExchanging())
 
   /** @param lease Requests a lease under a name. */
   async function leased(owner: string, ttlMs: number, lease: (owner: string, others: Others) => Promise<LeaseResult>) {
-    // Before the lease is written: no owner may find the lease of a living owner without its lock. Shared, because an outdated exchange may be in flight.
+    // Acquired before the lease, or others could take this owner for dead. Shared, because an outdated exchange of this owner may still hold it.
     const release = await acquire(life, 'shared')
     const name = release ? life : owner
     let isKept = false
     try {
       const first = await lease(name, NO_OTHERS)
-      // This request has repeated the step that did not store the last response.
+      // If the last `accept` failed, this lease request has repeated it: the tokens are stored.
       if (first.kind !== 'granted' || !first.isPrivate) releaseAll()
       const asked = await unlessExchanging(first, record, isExchanging)
       const dead = asked.kind === 'busy' && asked.by !== undefined && (await hasDied(asked.by)) ? asked.by : undefined
@@ -98,7 +99,10 @@ function withoutLease(record: TokenRecord): Omit<TokenRecord, 'acquire' | 'acqui
   }
 }
 
-/** Another owner may have the successor of a refresh token in doubt, or wait for it: its lease has expired because of its storage, or of a sleep. */
+/**
+ * Gives up a lease whose refresh token is in doubt while another owner may have the next token, or still wait for it. That owner's lease has expired because
+ * its storage failed, or because the computer slept.
+ */
 async function unlessExchanging(
   result: LeaseResult,
   record: TokenRecord,
@@ -132,7 +136,7 @@ function locksOfLeases(clock: Clock) {
 /** @returns release; undefined if the lock is not available, or the browser denies it or does not respond */
 type Acquire = (name: string, mode: 'shared' | 'exclusive') => Promise<(() => void) | undefined>
 
-/** While the browser has not responded to a request in time, later requests do not wait (F357). */
+/** If the browser has not responded to a request in time, later requests do not wait until it responds again (F357). */
 function acquiring(locks: Locks): (clock: Clock, ...given: Parameters<Acquire>) => ReturnType<Acquire> {
   let isSilent = false
   return async (clock, name, mode) => {

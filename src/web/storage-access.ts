@@ -17,7 +17,7 @@ export class StorageAccess {
 
   /**
    * Why the browser denies this page its storage. Undefined: it does not. Storage that has worked before is never denied: it is temporarily unavailable, and
-   * may hold a login (F356). Full storage can be read, but has never worked for a page that finds nothing in it.
+   * may hold a login (F356). Full storage can be read. If this page has found no tokens in it, it counts as denied.
    */
   get denial(): string | undefined {
     return (this.#isSilent ? this.#hasResponded : this.#hasWorked) ? undefined : this.#lack
@@ -45,7 +45,7 @@ export class StorageAccess {
     }
   }
 
-  /** Runs a step, unless an earlier one is still waiting for a storage that has never responded. */
+  /** Runs a step. Rejects at once if the storage has never responded, a step has failed, and another is still pending. */
   async #observed<Result>(step: () => Promise<Result>): Promise<Result> {
     if (!this.#hasResponded && this.#lack !== undefined && this.#pending > 0) throw new NoReply(NO_RESPONSE)
     this.#pending += 1
@@ -58,7 +58,7 @@ export class StorageAccess {
     }
   }
 
-  /** @returns Why a step failed. */
+  /** Records that a step failed. @returns Why. */
   failed(thrown: unknown): string {
     this.#isSilent = thrown instanceof NoReply
     return (this.#lack = reasonOf(thrown))
