@@ -123,7 +123,7 @@ describe('given the command token', () => {
       [['--config', 'none-exported.mjs', 'hidden-value'], /^There is an argument without an option/],
       [['--client-secret', 'hidden-value'], /^Do not pass credentials as arguments/],
       [['--header=hidden-value'], /^--header takes no value/],
-      [['--file', 'login.db', '--client-id', 'c'], /^--token-endpoint must be a URL/],
+      [['--file', 'login.db', '--client-id', 'c'], /^--token-endpoint or issuer must be a URL/],
     ])('when they are %j, then the program says which, and shows no value', async (args, message) => {
       const { code, stdout, stderr } = await token(...args)
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

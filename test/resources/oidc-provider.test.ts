@@ -10,6 +10,7 @@ import { failureOf } from '../service/world.ts'
 import { printFigure } from '../support/figure.ts'
 import { outcome } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
+import { part } from '../support/part.ts'
 import { randomFrom } from '../support/random.ts'
 import { Traffic } from '../support/traffic.ts'
 import { watchedClock } from '../support/watched-clock.ts'
@@ -17,7 +18,7 @@ import { ENCRYPTION_KEYS } from './encryption-keys.ts'
 
 const APIS = ['orders', 'stock', 'billing', 'mail', 'search'].map((name) => `https://${name}.example.com`)
 const PROCESSES = 10
-const LIFETIMES = 40
+const LIFETIMES = part(40, 10)
 const LIFETIME_S = 60
 const SEED = Number(process.env.RESOURCES_SEED ?? 418)
 
@@ -79,7 +80,7 @@ async function started() {
 
 describe('given oidc-provider, whose access tokens are each for one API', () => {
   it.each([2, 5])(
-    'when ten processes of one login use %i APIs over 40 lifetimes, then all requests are served, and each refresh token is presented once (F418)',
+    'when ten processes of one login use %i APIs over their lifetimes, then all requests are served, and each refresh token is presented once (F418)',
     async (count) => {
       const { open, logIn, pass, counts } = await started()
       const random = randomFrom(SEED)
