@@ -80,7 +80,6 @@ const NO_TOKENS: Absent<StoredTokenSet> = {
   ...{ refreshToken: undefined, refreshMs: undefined, fingerprint: undefined, dueMs: undefined, context: undefined },
   ...{ credentials: undefined, doubtAt: undefined, lossAt: undefined, unclear: undefined },
 }
-const NO_LEASE: Absent<StoredLease> = { machine: undefined }
 const NO_REASON: Absent<StoredCoolDown> = {
   status: undefined,
   serviceCode: undefined,
@@ -91,11 +90,10 @@ const NO_REASON: Absent<StoredCoolDown> = {
 /** The state with all members as own properties: the rules also read members that the text lacks (F365). */
 function whole(read: RecordState): RecordState {
   const state = { ...EMPTY, ...read }
-  const { tokens, lease, coolDown } = state
+  const { tokens, coolDown } = state
   return {
     ...state,
     tokens: tokens && { ...NO_TOKENS, ...tokens },
-    lease: lease && { ...NO_LEASE, ...lease },
     coolDown: coolDown && { ...NO_REASON, ...coolDown },
   }
 }
