@@ -1,10 +1,11 @@
-import { describe, expect, it } from '@jest/globals'
+import { beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { createTokenManager, TokenError, type TokenSource } from '../../src/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { printFigure } from '../support/figure.ts'
 import { outcome } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
+import { randomFrom } from '../support/random.ts'
 
 // These tests make a hundred thousand errors, and their stacks would take most of the time.
 Error.stackTraceLimit = 0
@@ -40,8 +41,9 @@ function start(count: number, { perMinute = Infinity, lifetimeMs = 60 * MINUTE }
     throw new TokenError('ERR_THROTTLED', 'responded with 429', { status: 429, outcome: 'deferred' })
   }
   const source = { id: 'fleet', obtain }
+  const random = randomFrom(358)
   const fleet = Array.from({ length: count }, () =>
-    createTokenManager({ source, store: sharedStore(register), clock, renewal: { keepWarm: 'never' } }),
+    createTokenManager({ source, store: sharedStore(register), clock, random, renewal: { keepWarm: 'never' } }),
   )
   /** How many owners the record counts. */
   const counted = () => {
@@ -59,6 +61,16 @@ function start(count: number, { perMinute = Infinity, lifetimeMs = 60 * MINUTE }
   }
   return { clock, register, calls, counted, askAll }
 }
+
+// The names of the owners are random, too, and decide their turns.
+beforeEach(() => {
+  const random = randomFrom(358)
+  jest.spyOn(crypto, 'getRandomValues').mockImplementation((bytes) => {
+    const { length } = bytes as unknown as Uint8Array
+    for (let n = 0; n < length; n += 1) (bytes as unknown as Uint8Array)[n] = Math.floor(random() * 256)
+    return bytes
+  })
+})
 
 describe('given 2 000 processes of one account, and a service that accepts 70 token requests a minute', () => {
   it('when the store is away for 700 s as their token is due, then they make at most 1.5 times the calls that the service accepts (F358)', async () => {
