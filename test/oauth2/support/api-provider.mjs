@@ -1,7 +1,7 @@
 // oidc-provider whose access tokens are each for one API (RFC 8707), on a thread of its own. Messages tell it what to do; it answers each with a message.
-import { createServer } from 'node:http'
 import { workerData } from 'node:worker_threads'
 import { serveRequests } from '../../support/worker-requests.mjs'
+import { listening, movableClock } from './provider-thread.mjs'
 
 // Node 20 lacks it. Only this thread gets it, not the package under test.
 URL.parse ??= (...given) => (URL.canParse(...given) ? new URL(...given) : null)
@@ -11,14 +11,8 @@ const REDIRECT = 'https://app.example/callback'
 const SCOPE = 'openid offline_access'
 const { apis, accessLifetimeS } = workerData
 
-// Its clock can be moved.
-let aheadMs = 0
-const now = Date.now
-Date.now = () => now() + aheadMs
-
-const server = createServer((request, response) => provider.callback()(request, response))
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-const origin = `http://127.0.0.1:${server.address().port}`
+const moveClock = movableClock()
+const { origin, stop } = await listening(() => provider.callback())
 const client = {
   grant_types: ['authorization_code', 'refresh_token'],
   response_types: ['code'],
@@ -76,13 +70,8 @@ const does = {
     })
     return { code: await code.save(), redirect_uri: REDIRECT }
   },
-  moveClock(ms) {
-    aheadMs += ms
-  },
-  stop() {
-    server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
-  },
+  moveClock,
+  stop,
 }
 
 serveRequests(does)

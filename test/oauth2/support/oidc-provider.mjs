@@ -1,20 +1,14 @@
 // oidc-provider on a thread of its own, because it is ESM only. Messages tell it what to do; it answers each with a message.
-import { createServer } from 'node:http'
 import { workerData } from 'node:worker_threads'
 import { Provider } from 'oidc-provider'
 import { serveRequests } from '../../support/worker-requests.mjs'
+import { listening, movableClock } from './provider-thread.mjs'
 
 const REDIRECT = 'https://app.example/callback'
 const { clientId, clientSecret, rotates, accessLifetimeS, refreshLifetimeS } = workerData
 
-// Its clock can be moved.
-let aheadMs = 0
-const now = Date.now
-Date.now = () => now() + aheadMs
-
-const server = createServer((request, response) => provider.callback()(request, response))
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-const origin = `http://127.0.0.1:${server.address().port}`
+const moveClock = movableClock()
+const { origin, stop } = await listening(() => provider.callback())
 const client = {
   client_id: clientId,
   client_secret: clientSecret,
@@ -72,13 +66,8 @@ const does = {
   async revokeGrants() {
     await Promise.all(grants.splice(0).map((grant) => grant.destroy()))
   },
-  moveClock(ms) {
-    aheadMs += ms
-  },
-  stop() {
-    server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
-  },
+  moveClock,
+  stop,
 }
 
 serveRequests(does)

@@ -1,0 +1,20 @@
+import { createServer } from 'node:http'
+
+/** @param callback The listener for requests, which may exist only after the server listens. */
+export async function listening(callback) {
+  const server = createServer((request, response) => callback()(request, response))
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const stop = () => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  }
+  return { origin: `http://127.0.0.1:${server.address().port}`, stop }
+}
+
+/** Makes the clock of this thread movable. @returns What moves it, by ms. */
+export function movableClock() {
+  let aheadMs = 0
+  const now = Date.now
+  Date.now = () => now() + aheadMs
+  return (ms) => void (aheadMs += ms)
+}
