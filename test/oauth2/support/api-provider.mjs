@@ -12,7 +12,7 @@ const SCOPE = 'openid offline_access'
 const { apis, accessLifetimeS } = workerData
 
 const moveClock = movableClock()
-const { origin, stop } = await listening(() => provider.callback())
+const { origin, stop } = await listening((request, response) => provider.callback()(request, response))
 const client = {
   grant_types: ['authorization_code', 'refresh_token'],
   response_types: ['code'],

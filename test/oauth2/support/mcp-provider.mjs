@@ -1,6 +1,6 @@
 // oidc-provider for an MCP server, on a thread of its own: dynamic registration, resource indicators, rotation, detection of reuse, revocation.
-import { createServer } from 'node:http'
 import { serveRequests } from '../../support/worker-requests.mjs'
+import { listening } from './provider-thread.mjs'
 
 // Node 20 lacks it. Only this thread gets it, not the package under test.
 URL.parse ??= (...given) => (URL.canParse(...given) ? new URL(...given) : null)
@@ -12,12 +12,10 @@ const counts = { codes: 0, refreshes: 0, revokedGrants: 0, registrations: 0, ref
 const resources = []
 const accessTokens = new Set()
 
-const server = createServer((request, response) => {
+const { origin, stop } = await listening((request, response) => {
   const { pathname } = new URL(request.url, 'http://provider')
   return pathname.startsWith('/interaction/') ? void agree(request, response) : provider.callback()(request, response)
 })
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-const origin = `http://127.0.0.1:${server.address().port}`
 
 const provider = new Provider(origin, {
   features: {
@@ -84,10 +82,7 @@ const does = {
     for (const grant of grants) await grant.destroy()
     grants.clear()
   },
-  stop() {
-    server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
-  },
+  stop,
 }
 
 serveRequests(does)

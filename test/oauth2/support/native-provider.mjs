@@ -1,19 +1,17 @@
 // oidc-provider for a native application, on a thread of its own. Everybody who comes to its login page is logged in at once. Refresh tokens are
 // good for one use. Access tokens of a login live for a second, those of a refresh for ten minutes.
-import { createServer } from 'node:http'
 import { serveRequests } from '../../support/worker-requests.mjs'
+import { listening } from './provider-thread.mjs'
 
 // Node 20 lacks it. Only this thread gets it, not the package under test.
 URL.parse ??= (...given) => (URL.canParse(...given) ? new URL(...given) : null)
 const { Provider } = await import('oidc-provider')
 
-const server = createServer((request, response) => {
+const { origin, stop } = await listening((request, response) => {
   if (request.url.startsWith('/interaction/')) return void logIn(request, response)
   if (request.url === '/token' && isHolding) hold(response)
   return provider.callback()(request, response)
 })
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-const origin = `http://127.0.0.1:${server.address().port}`
 
 const device = 'urn:ietf:params:oauth:grant-type:device_code'
 const provider = new Provider(origin, {
@@ -74,10 +72,7 @@ const does = {
     isHolding = false
     for (const go of held.splice(0)) go()
   },
-  stop() {
-    server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
-  },
+  stop,
 }
 
 serveRequests(does)

@@ -8,7 +8,7 @@ const REDIRECT = 'https://app.example/callback'
 const { clientId, clientSecret, rotates, accessLifetimeS, refreshLifetimeS } = workerData
 
 const moveClock = movableClock()
-const { origin, stop } = await listening(() => provider.callback())
+const { origin, stop } = await listening((request, response) => provider.callback()(request, response))
 const client = {
   client_id: clientId,
   client_secret: clientSecret,

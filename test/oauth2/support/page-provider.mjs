@@ -1,8 +1,8 @@
 // oidc-provider for a page, on a thread of its own. At its login page a person writes a name, or says no. Its session lives on, so a person who comes
 // again is not asked.
-import { createServer } from 'node:http'
 import { workerData } from 'node:worker_threads'
 import { serveRequests } from '../../support/worker-requests.mjs'
+import { listening } from './provider-thread.mjs'
 
 // Node 20 lacks it. Only this thread gets it, not the package under test.
 URL.parse ??= (...given) => (URL.canParse(...given) ? new URL(...given) : null)
@@ -10,7 +10,7 @@ const { interactionPolicy, Provider } = await import('oidc-provider')
 
 /** Method and path of each request. */
 const requests = []
-const server = createServer((request, response) => {
+const { origin, stop } = await listening((request, response) => {
   const { pathname } = new URL(request.url, 'http://provider')
   if (request.method !== 'OPTIONS') requests.push(`${request.method} ${pathname}`)
   if (!pathname.startsWith('/interaction/')) return provider.callback()(request, response)
@@ -20,8 +20,6 @@ const server = createServer((request, response) => {
     '<form method="post"><input name="name"><button>Log in</button><button name="factor">With a key</button><button name="no">No</button></form>',
   )
 })
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-const origin = `http://127.0.0.1:${server.address().port}`
 
 /** A session without a second factor does not do for a request that names one (OpenID Connect Core, section 3.1.2.1: `acr_values`). */
 const policy = interactionPolicy.base()
@@ -69,10 +67,7 @@ async function finish(request, response) {
 const does = {
   start: () => origin,
   requests: () => requests,
-  stop() {
-    server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
-  },
+  stop,
 }
 
 serveRequests(does)

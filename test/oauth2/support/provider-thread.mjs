@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 
-/** @param callback The listener for requests, which may exist only after the server listens. */
-export async function listening(callback) {
-  const server = createServer((request, response) => callback()(request, response))
+/** A server on loopback. */
+export async function listening(handle) {
+  const server = createServer(handle)
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
   const stop = () => {
     server.closeAllConnections()
