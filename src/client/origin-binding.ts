@@ -49,7 +49,7 @@ export function generationAtSending(
 ): number | undefined {
   const { access } = binding
   if (isStillOf(binding, startGeneration)) return startGeneration
-  if (!access.needsLogin) return access.currentGeneration?.()
+  if (!access.hasLogins) return access.currentGeneration?.()
   throw endOfLogin(access.isLoginPresent?.() === true)
 }
 

@@ -22,7 +22,6 @@ export type ReadThrown = (thrown: unknown, exchange: Exchange, needsLogin?: bool
 /** The options of a manager, and the parts created from them. Frozen: all state is in the `Account`. */
 export interface Settings extends ManagerSettings {
   readonly rules: LoginCode<Account>['rules']
-  readonly needsLogin: boolean
   /** For how long the manager keeps a refresh token that a response does not replace, ms. */
   readonly keepsMs: number
   readonly readThrown: ReadThrown
@@ -109,12 +108,11 @@ export function settingsOf(options: TokenManagerOptions, readThrown: ReadThrown,
   const settings = managerSettings(options)
   const logins: LoginCode<Account> = settings.layer ? codeOf(settings.layer) : plain
   const { clock, graceMs } = settings
-  const { rules, needsLogin = false, keepsMs = 0 } = logins
+  const { rules, keepsMs = 0 } = logins
   const events = new Events(clock)
   return Object.freeze({
     ...settings,
     rules,
-    needsLogin,
     keepsMs: Math.max(graceMs, keepsMs),
     readThrown,
     events,

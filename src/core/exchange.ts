@@ -20,7 +20,7 @@ import {
   type TokenSource,
 } from './token-source.ts'
 import { member } from './thrown.ts'
-import type { Lease } from './lease.ts'
+import { isOfLogin, type Lease } from './lease.ts'
 import type { AdoptedTokens, NewTokens, StoredTokens } from './stored-tokens.ts'
 import { bare, type Whole } from './whole.ts'
 import { defined } from './defined.ts'
@@ -70,7 +70,7 @@ export async function exchange(
     const own = (await digest) ?? credentials
     return { tokens: { ...granted, context: granted.context ?? context, credentials: own }, flaw }
   } catch (thrown) {
-    const error = errorOffline(settings.readThrown(thrown, kind, settings.needsLogin), wasOffline)
+    const error = errorOffline(settings.readThrown(thrown, kind, isOfLogin(settings.rules)), wasOffline)
     if (credentials !== undefined && ((await digest) ?? credentials) !== credentials) onRotated?.()
     throw login?.errorOf(error, kind) ?? error
   } finally {

@@ -14,9 +14,10 @@ export interface LeaseTerms extends Pick<Identity, 'login'> {
   readonly graceMs?: number | undefined
   /** Whether the lease may be granted in a cool-down that is not firm. */
   readonly breaksCoolDown?: boolean | undefined
-  /** Only a user can obtain tokens. */
-  readonly needsLogin?: boolean | undefined
-  /** How to present a refresh token that has been in doubt for longer than the grace (R8, `Rules`). Absent: it is not presented. */
+  /**
+   * How to present a refresh token that has been in doubt for longer than the grace (R8, `Rules`). Absent: it is not presented, because the source can obtain
+   * (`isOfLogin`).
+   */
   readonly inDoubt?: ((doubtAt: number) => Whole<Pick<Lease, 'isLastResort' | 'isRestored'>>) | undefined
   /** The longest time until an owner of a login checks the record, ms. After a loss of the record, owners write back what they have seen. */
   readonly maxStalenessMs?: number | undefined
@@ -26,9 +27,12 @@ export interface LeaseTerms extends Pick<Identity, 'login'> {
   readonly view?: View | undefined
 }
 
+/** Whether only a user can obtain tokens. Then nothing can take the place of the refresh token, so it is presented even if in doubt. */
+export const isOfLogin = (rules: Pick<LeaseTerms, 'inDoubt'> | undefined) => rules?.inDoubt !== undefined
+
 /** The terms of an owner that asks for nothing. Its own members: see `Whole`. */
 export const NO_TERMS: Whole<LeaseTerms> = {
-  ...{ login: undefined, graceMs: undefined, breaksCoolDown: undefined, needsLogin: undefined, inDoubt: undefined },
+  ...{ login: undefined, graceMs: undefined, breaksCoolDown: undefined, inDoubt: undefined },
   ...{ maxStalenessMs: undefined, credentialsDigest: undefined, others: undefined, view: undefined },
 }
 

@@ -24,8 +24,6 @@ export type LogoutResult =
 /** The implementation of a `LoginLayer`. Core defines only its interface. Without a layer, core uses `plain-login.ts`. */
 export interface LoginCode<Account> {
   readonly rules: Rules
-  /** Whether only a user can obtain tokens. Default false. */
-  readonly needsLogin?: boolean
   /** The minimum time for which a refresh token is kept if a response does not replace it, ms. Default 0. */
   readonly keepsMs?: number
   /** @param isAlone Whether the manager has no store, which could hold a login. */

@@ -33,7 +33,7 @@ export interface ManagerInternals {
   /** Revokes a promised login that a later act superseded. */
   readonly discard?: (grant: AdoptedGrant) => Promise<void>
   /** Whether a user logs in and out. */
-  readonly needsLogin?: boolean
+  readonly hasLogins?: boolean
   /** The login generation of a request that begins now. It only grows. */
   readonly currentGeneration?: () => number
   /**

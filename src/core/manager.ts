@@ -232,7 +232,7 @@ export class Manager implements LoginManager {
     const { checker } = this.#machine
     const { source, clock, renewal, events, layer } = this.#settings
     return bare<ManagerInternals>({
-      needsLogin: layer !== undefined,
+      hasLogins: layer !== undefined,
       currentGeneration: () => generations.current,
       firstGeneration: () => generations.first,
       isLoginAwaited: () => generations.isAwaited,

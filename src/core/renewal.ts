@@ -148,11 +148,10 @@ export class Renewal implements Turn {
 
   tryAcquire(ttlMs: number, more?: LeaseTerms): Promise<LeaseResult> {
     const { login, seenVersion: seen, settings } = this.account
-    const { record, owner, tokenClock, graceMs, needsLogin, rules } = settings
+    const { record, owner, tokenClock, graceMs, rules } = settings
     const terms = {
       ...NO_TERMS,
       graceMs,
-      needsLogin,
       inDoubt: rules.inDoubt,
       login: login?.number,
       breaksCoolDown: this.start.because === 'forced',

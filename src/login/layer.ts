@@ -1,4 +1,5 @@
 import type { Account } from '../core/account.ts'
+import { isOfLogin } from '../core/lease.ts'
 import { LOGIN_CODE, type LoginLayer } from '../core/login-layer.ts'
 import type { LoginCode } from '../core/login-port.ts'
 import type { Rules } from '../core/situation.ts'
@@ -9,12 +10,10 @@ import { UserLogins } from './user-logins.ts'
 
 /** Creates a login layer. Only its `kind` is public. @param keepsMs See `LoginCode`. */
 export function loginLayer(kind: LoginLayer['kind'], rules: Rules, keepsMs: number): LoginLayer {
-  const needsLogin = kind === 'person'
   const code: LoginCode<Account> = {
     rules,
-    needsLogin,
     keepsMs,
-    view: (events, isAlone) => new LoginWatch(events, !needsLogin, isAlone),
+    view: (events, isAlone) => new LoginWatch(events, !isOfLogin(rules), isAlone),
     open(account, host) {
       const own = account as LoginAccount
       const logins = new UserLogins(own, host)

@@ -4,7 +4,7 @@ import { loginRequired } from './login-required.ts'
 import type { UserLogins } from './user-logins.ts'
 import type { LoginAccount } from './login-account.ts'
 import { ASK_MS } from '../core/status.ts'
-import type { CheckResult } from '../core/lease.ts'
+import { type CheckResult, isOfLogin } from '../core/lease.ts'
 
 /** Checks in the record whether a user has logged in or out elsewhere. A check takes no lease and makes no token request. */
 export class RecordChecker implements LoginChecker {
@@ -76,7 +76,7 @@ export class RecordChecker implements LoginChecker {
   /** Whether a check result ends the login. An empty record means nothing to a session, unless the manager uses one and its user has logged out. */
   #isEnd(found: Exclude<CheckResult, { kind: 'newer' }>): boolean {
     const { login, settings } = this.#account
-    return settings.needsLogin || found.kind === 'cooling' || (found.missing === 'logged-out' && login.isPresent)
+    return isOfLogin(settings.rules) || found.kind === 'cooling' || (found.missing === 'logged-out' && login.isPresent)
   }
 
   /** Checks whether the login has ended elsewhere, unless a renewal reads the record. Callers wait for it, so it never rejects. */

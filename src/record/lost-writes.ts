@@ -1,5 +1,5 @@
 import { doubted } from '../core/refresh-fate.ts'
-import type { LeaseTerms } from '../core/lease.ts'
+import { isOfLogin, type LeaseTerms } from '../core/lease.ts'
 import type { StoredTokenSet, Reading, RecordState } from './record-shape.ts'
 import { CLOCK_SLACK_MS } from '../core/acts.ts'
 import { leftOf } from './record-views.ts'
@@ -59,11 +59,11 @@ function orderOf({ tokens, clearedFence }: RecordState): number {
  */
 export function lossWaitMs(
   { tokens }: RecordState,
-  { needsLogin, graceMs, maxStalenessMs = 0 }: LeaseTerms,
+  { inDoubt, graceMs, maxStalenessMs = 0 }: LeaseTerms,
   now: number,
 ): number {
   const lossAt = tokens?.lossAt
-  const isPresentable = needsLogin === true && tokens?.refreshToken !== undefined && !tokens.retired
+  const isPresentable = isOfLogin({ inDoubt }) && tokens?.refreshToken !== undefined && !tokens.retired
   if (!isPresentable || lossAt === undefined || graceMs === Infinity || maxStalenessMs === 0) return 0
   return leftOf({ at: lossAt, ms: maxStalenessMs + CLOCK_SLACK_MS }, now)
 }

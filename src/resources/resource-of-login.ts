@@ -1,6 +1,6 @@
 import type { Account } from '../core/account.ts'
 import { TokenError } from '../core/errors.ts'
-import type { CoolDown } from '../core/lease.ts'
+import { type CoolDown, isOfLogin } from '../core/lease.ts'
 import type { LoginHost } from '../core/login-port.ts'
 import type { ManagerParts } from '../core/manager-internals.ts'
 import { CallFailed } from '../core/plan.ts'
@@ -41,21 +41,22 @@ function opened(
 ): ResourceManager {
   const { account } = family
   const { settings } = account
-  const { source, store, needsLogin, readThrown } = settings
+  const { source, store, rules, readThrown } = settings
+  const isJoined = isOfLogin(rules)
   let joined: { account: Account; host: LoginHost } | undefined
-  const layer = needsLogin
+  const layer = isJoined
     ? sharedLogin(family, (own, host) => (joined = { account: own, host }))
     : (member(source, 'login') as TokenSource['login'])
   const derived = new ResourceSource({
-    ...{ source, resource, readThrown, login: layer, isSeparate: !needsLogin },
+    ...{ source, resource, readThrown, login: layer, isSeparate: !isJoined },
     requests,
   })
-  const own = needsLogin ? slotStore(family, resource.key) : store
+  const own = isJoined ? slotStore(family, resource.key) : store
   const { renewal, retry, exchangeTimeoutMs, onSuspicious, clock, random, storeKey } = settings
   const options = {
     source: derived,
     ...(own && { store: own }),
-    storeKey: needsLogin ? storeKey : `${storeKey} ${resource.key}`,
+    storeKey: isJoined ? storeKey : `${storeKey} ${resource.key}`,
   }
   const inner = new Manager(
     { ...options, renewal, retry, exchangeTimeoutMs, onSuspicious, clock, random },

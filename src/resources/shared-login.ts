@@ -13,10 +13,9 @@ const SHARED = ['spent', 'discarded', 'met5xx', 'lateTokens', 'staleAt'] as cons
 /** The login layer of a resource: its login, and the acts on it, are those of the manager that it belongs to. */
 export function sharedLogin(family: Family, joined: (account: Account, host: LoginHost) => void): LoginLayer {
   const { login, settings } = family.account
-  const { rules, needsLogin, logins } = settings
+  const { rules, logins } = settings
   const code: LoginCode<Account> = {
     rules,
-    needsLogin,
     keepsMs: logins.keepsMs ?? 0,
     ...(login && { view: () => login }),
     open(account, host) {

@@ -1,7 +1,16 @@
 import type { Act } from '../core/acts.ts'
 import type { Clock } from '../core/clock.ts'
 import { TokenError } from '../core/errors.ts'
-import type { CheckResult, Decide, Lease, LeaseResult, ReleaseResult, Report } from '../core/lease.ts'
+import {
+  type CheckResult,
+  type Decide,
+  isOfLogin,
+  type Lease,
+  type LeaseResult,
+  type LeaseTerms,
+  type ReleaseResult,
+  type Report,
+} from '../core/lease.ts'
 import { type AdoptedTokens, aged, type NewTokens, type StoredTokens } from '../core/stored-tokens.ts'
 import type { StoreReports, TokenRecord } from '../core/token-store.ts'
 import type { Changes } from './changes.ts'
@@ -50,17 +59,17 @@ export class SharedOrPrivate implements TokenRecord {
       const error = this.#unavailable(thrown)
       const { alone } = this.#shared
       alone.reportsExchanges = !(thrown instanceof ForeignRecord)
-      if (!this.#mayServeAlone(given[3]?.needsLogin === true) || !this.#turns.hasCome(given[0])) throw error
+      if (!this.#mayServeAlone(given[3]) || !this.#turns.hasCome(given[0])) throw error
       return alone.acquire(...given)
     }
   }
 
-  #mayServeAlone(needsLogin: boolean): boolean {
+  #mayServeAlone(terms: LeaseTerms | undefined): boolean {
     const { alone } = this.#shared
     // During a rolling deploy, records may be foreign. They must not block a source that can obtain.
-    if (this.#fails && (alone.reportsExchanges || needsLogin)) return false
+    if (this.#fails && (alone.reportsExchanges || isOfLogin(terms))) return false
     // The manager cannot obtain a login. Only the shared record has its tokens, unless this owner keeps them until the record has them.
-    return !needsLogin || this.#settings.isAlone?.() === true || alone.kept !== undefined
+    return !isOfLogin(terms) || this.#settings.isAlone?.() === true || alone.kept !== undefined
   }
 
   async acquireForLogout(...given: Parameters<TokenRecord['acquireForLogout']>): Promise<LeaseResult> {

@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { fingerprintOf } from '../core/digest.ts'
 import { hasJumped, TokenClock } from '../core/token-clock.ts'
 import {
+  isOfLogin,
   KEPT,
   type LeaseResult,
   type EndTerms,
@@ -59,7 +60,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   async acquire(...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['acquire']>): Promise<LeaseResult> {
     // An owner without a token can wait longer: it serves no caller meanwhile.
     const patience = seenVersion === 0 ? PATIENCE : 1
-    this.#stored.isOfLogin = terms?.needsLogin === true
+    this.#stored.isOfLogin = isOfLogin(terms)
     const request = () => bare({ ...terms, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, terms) })
     const step: Step<LeaseResult> = (state, reading) => {
       const change = acquire(state, request(), reading)

@@ -1,5 +1,6 @@
 import type { Lease } from '../core/lease.ts'
 import type { OpenableStore, StoreReports, TokenRecord } from '../core/token-store.ts'
+import { stepsOf } from './steps-of.ts'
 import type { StorageAccess } from './storage-access.ts'
 
 /**
@@ -29,6 +30,7 @@ function deniableRecord(record: TokenRecord, access: StorageAccess, reports: Sto
   const granted = new WeakMap<Lease, Lease>()
   const original = (lease: Lease) => granted.get(lease) ?? lease
   return {
+    ...stepsOf(record),
     async acquire(...given) {
       const result = await record.acquire(...given).finally(isDenied)
       if (result.kind !== 'granted' || !result.isPrivate || !isDenied()) return result
@@ -57,9 +59,6 @@ function deniableRecord(record: TokenRecord, access: StorageAccess, reports: Sto
         return undefined
       }
     },
-    close: () => record.close?.(),
-    check: (...given) => record.check?.(...given) ?? Promise.resolve(undefined),
-    watch: (onChange) => record.watch?.(onChange),
   }
 }
 

@@ -144,15 +144,15 @@ class Server {
   /** @returns `own`: the login of this act, even if another act follows before the work is done. */
   #begin({ name, given, login, isOfNext = false }: PageRequest): { work: Promise<unknown>; own?: Login | undefined } {
     const rule = Object.hasOwn(this.#rules, name) ? this.#rules[name] : undefined
-    const { needsLogin = false } = this.#internals
-    const isOtherLogin = needsLogin && !isSame(login, this.#login)
+    const { hasLogins = false } = this.#internals
+    const isOtherLogin = hasLogins && !isSame(login, this.#login)
     if (rule?.otherwise === 'nothing' && isOtherLogin) return { work: Promise.resolve(NOTHING) }
     const work = async () => {
       if (rule?.otherwise !== 'refused') return this.#run(rule, name, given)
       const hasEnded = this.#hasEnded(isOfNext)
       if (isOtherLogin) throw this.#endOfLogin()
       const value = await this.#run(rule, name, given)
-      if (needsLogin && hasEnded()) throw this.#endOfLogin()
+      if (hasLogins && hasEnded()) throw this.#endOfLogin()
       return value
     }
     return { work: work(), own: rule?.isAct && this.#login }
@@ -199,10 +199,10 @@ class Server {
   }
 
   get #state(): State {
-    const { clock, needsLogin = false, maxWaitMs, origin } = this.#internals
+    const { clock, hasLogins = false, maxWaitMs, origin } = this.#internals
     const status = this.#tokens.status()
     const livesMs = (status.accessExpiresAt ?? 0) - clock.wallNow()
     const isLoginAwaited = this.#internals.isLoginAwaited?.() ?? false
-    return { isLoginAwaited, login: this.#login, at: (this.#sent += 1), status, livesMs, needsLogin, maxWaitMs, origin }
+    return { isLoginAwaited, login: this.#login, at: (this.#sent += 1), status, livesMs, hasLogins, maxWaitMs, origin }
   }
 }

@@ -3,6 +3,7 @@ import { randomHex } from '../core/digest.ts'
 import { KEPT, type LeaseResult, NO_OTHERS, type Others } from '../core/lease.ts'
 import type { OpenableStore, TokenRecord } from '../core/token-store.ts'
 import { replyTo, isAlive } from './roll-call.ts'
+import { stepsOf } from './steps-of.ts'
 
 /**
  * The parts of the Web Locks API that are used here. `held` receives null if the lock is not available. It is held until the promise from `held` settles.
@@ -70,6 +71,7 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock, key: 
   }
 
   return {
+    ...stepsOf(record),
     acquire: (owner, seenVersion, ttlMs, terms) =>
       leased(owner, ttlMs, (name, others) => record.acquire(name, seenVersion, ttlMs, { ...terms, others })),
     acquireForLogout: (owner, seenVersion, ttlMs, ends) =>
@@ -81,21 +83,10 @@ function livingRecord(record: TokenRecord, acquire: Acquire, clock: Clock, key: 
     },
     // If it fails, the exchange is over all the same, and its refresh token is in doubt for all owners.
     release: (lease, ...given) => record.release(lease, ...given).finally(() => releaseOf(lease.fence)),
-    ...withoutLease(record),
     close() {
       releaseAll()
       record.close?.()
     },
-  }
-}
-
-/** The steps that need no lease. */
-function withoutLease(record: TokenRecord): Omit<TokenRecord, 'acquire' | 'acquireForLogout' | 'accept' | 'release'> {
-  return {
-    adopt: (...given) => record.adopt(...given),
-    clear: (...given) => record.clear(...given),
-    check: (...given) => record.check?.(...given) ?? Promise.resolve(undefined),
-    watch: (onChange) => record.watch?.(onChange),
   }
 }
 

@@ -28,8 +28,8 @@ export class PageLogin {
   }
 
   /** Whether a caller of this generation belongs to an ended login. */
-  isPast(generation: number, { needsLogin }: State): boolean {
-    return needsLogin && generation < this.generations.first
+  isPast(generation: number, { hasLogins }: State): boolean {
+    return hasLogins && generation < this.generations.first
   }
 
   /** Whether there is a login. While an act of this page is in flight, the act decides. */
@@ -38,10 +38,10 @@ export class PageLogin {
   }
 
   /** Begins an act. For requests of this page it takes effect immediately. */
-  begins(name: string, { needsLogin, status }: State, subject?: string): PageAct {
+  begins(name: string, { hasLogins, status }: State, subject?: string): PageAct {
     const isSameUser = subject !== undefined && subject === this.#subject
     // Callers that wait because there is no login receive its token.
-    const isFirst = name === 'adopt' && needsLogin && status.login !== 'present'
+    const isFirst = name === 'adopt' && hasLogins && status.login !== 'present'
     this.#subject = subject
     const mayStay = isSameUser || isFirst
     if (!mayStay) this.generations.end()

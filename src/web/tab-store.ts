@@ -2,6 +2,7 @@ import { TokenError } from '../core/errors.ts'
 import { memoryStore } from '../record/memory-store.ts'
 import type { OpenableStore, TokenStore } from '../core/token-store.ts'
 import type { SharedStoreOptions } from '../store/shared-store.ts'
+import { stepsOf } from './steps-of.ts'
 
 /**
  * Keeps tokens in this tab only, and reports `lack` as the reason.
@@ -16,7 +17,6 @@ export function tabStore(
   const memory = memoryStore() as OpenableStore
   const store: OpenableStore = {
     ...memory,
-    ...memory,
     kind: 'web',
     singleUser: true,
     open(key, clock, reports) {
@@ -29,6 +29,7 @@ export function tabStore(
         if (onUnavailable === 'fail') throw new TokenError('ERR_STORE_UNAVAILABLE', message)
       }
       return {
+        ...stepsOf(record),
         async acquire(...given) {
           report()
           return record.acquire(...given)
@@ -37,13 +38,10 @@ export function tabStore(
           report()
           return record.acquireForLogout(...given)
         },
-        accept: (...given) => record.accept(...given),
-        release: (...given) => record.release(...given),
         async adopt(...given) {
           report()
           return record.adopt(...given)
         },
-        clear: (...given) => record.clear(...given),
       }
     },
   }

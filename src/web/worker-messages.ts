@@ -53,7 +53,7 @@ export interface State {
   readonly status: LoginStatus
   /** The remaining lifetime of the access token, ms. */
   readonly livesMs: number
-  readonly needsLogin: boolean
+  readonly hasLogins: boolean
   readonly maxWaitMs: number
   readonly origin?: string | undefined
 }

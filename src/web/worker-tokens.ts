@@ -147,12 +147,12 @@ export class WorkerTokens implements LoginManager {
   }
 
   get #internals(): ManagerInternals {
-    const { origin, needsLogin, maxWaitMs } = this.#state
+    const { origin, hasLogins, maxWaitMs } = this.#state
     const notify = (name: string) => (given: unknown) =>
       void this.#ask(name, CHECK_EVERY_MS, given).catch(() => undefined)
     return {
       origin,
-      needsLogin,
+      hasLogins,
       maxWaitMs,
       clock: systemClock,
       currentGeneration: () => this.#login.generations.current,
@@ -264,14 +264,14 @@ export class WorkerTokens implements LoginManager {
   }
 
   get #isPending(): boolean {
-    return this.#state.needsLogin && this.#pendingLogins.isPending
+    return this.#state.hasLogins && this.#pendingLogins.isPending
   }
 
   /** The pending login was not completed. Listeners that saw it pending are notified if a login is still required. */
   #loginAbandoned(): void {
     this.#changes.report()
     const change = changeIn(this.#state, 'here')
-    if (this.#isClosed || !this.#state.needsLogin || change?.login !== 'required') return
+    if (this.#isClosed || !this.#state.hasLogins || change?.login !== 'required') return
     this.#login.generations.lossReported()
     this.#events.emit('loginChanged', change)
   }

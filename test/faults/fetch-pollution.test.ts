@@ -25,7 +25,7 @@ const NAMES = [
   ],
   ...['referrer', 'integrity', 'priority', 'agent'],
   ...['nonce', 'token', 'htm', 'htu', 'ath', 'jti', 'iat', 'alg', 'jwk', 'date', 'age', 'leadMs', 'status', 'ok'],
-  ...['init', 'input', 'spare', 'prover', 'dpop', 'grantee', 'access', 'login', 'begun', 'needsLogin', 'name', 'text'],
+  ...['init', 'input', 'spare', 'prover', 'dpop', 'grantee', 'access', 'login', 'begun', 'hasLogins', 'name', 'text'],
   ...[
     'origins',
     'header',

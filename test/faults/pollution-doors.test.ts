@@ -135,7 +135,7 @@ const values = (theirs: string, socket: string): Record<string, unknown> => {
       defaultLifetimeMs: 9e8,
       maxRedirects: 9,
       status: 200,
-      needsLogin: true,
+      hasLogins: true,
       retry: {},
       renewal: {},
       keepalive: true,

@@ -27,9 +27,9 @@ const terms = fc
   .record({
     graceMs: fc.constantFrom(0, 5_000, Infinity),
     breaksCoolDown: fc.boolean(),
-    needsLogin: fc.boolean(),
+    isOfLogin: fc.boolean(),
   })
-  .map((given) => ({ ...given, ...(given.needsLogin && { inDoubt: LOGIN_RULES.inDoubt }) }))
+  .map(({ isOfLogin, ...given }) => ({ ...given, ...(isOfLogin && { inDoubt: LOGIN_RULES.inDoubt }) }))
 const fate = fc.constantFrom('keep' as const, 'counted' as const, 'doubtful' as const, 'dead' as const)
 const command = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('claim' as const), owner, terms, names: fc.boolean() }) },

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { adopt, clear } from '../../src/record/acts.ts'
 import type { RecordState } from '../../src/record/record-shape.ts'
 import { accept, acquire, check } from '../../src/record/record-state.ts'
+import { LOGIN_RULES } from '../../src/login/login-rules.ts'
 import { actAt } from '../support/with-acts.ts'
 import type { Lease } from '../../src/core/lease.ts'
 import { bare } from '../../src/core/whole.ts'
@@ -14,7 +15,7 @@ const REQUEST = bare({
   owner: 'a',
   seenVersion: 0,
   ttlMs: 15_000,
-  needsLogin: true,
+  inDoubt: LOGIN_RULES.inDoubt,
   maxStalenessMs: 30_000,
   credentialsDigest: '0000',
 })
@@ -50,7 +51,7 @@ const EVIL: Record<string, unknown> = {
 /** The result of each rule for a record, and without one. */
 async function course() {
   const keyRing = new KeyRing(undefined)
-  const first = acquire(undefined, bare({ ...REQUEST, needsLogin: false }), at(0))
+  const first = acquire(undefined, bare({ ...REQUEST, inDoubt: undefined }), at(0))
   const granted = first.result as Lease
   const stored = accept(first.state, granted, TOKENS, at(0)).state!
   const { state } = await storedIn(await textOf(stored, 'key', keyRing), 'key', keyRing)

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import { CREDENTIAL_RULES } from '../../src/core/credential-rules.ts'
+import type { Rules } from '../../src/core/situation.ts'
 import { LOGIN_RULES } from '../../src/login/login-rules.ts'
 import { adopt, clear } from '../../src/record/acts.ts'
 import type { Change, RecordState } from '../../src/record/record-shape.ts'
@@ -601,12 +603,10 @@ describe('given rules that also hold during a lease', () => {
     const world = World.withPair()
     world.granted('a')
     world.now += TTL_MS
-    const ask = (needsLogin: boolean) => {
-      const inDoubt = needsLogin ? LOGIN_RULES.inDoubt : undefined
-      return acquire(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, needsLogin, inDoubt }, world).result
-    }
-    expect(ask(true)).toMatchObject({ presentable: true, isDoubted: true, isLastResort: true })
-    expect(ask(false)).toMatchObject({ presentable: false, isDoubted: true })
-    expect((ask(false) as Lease).isLastResort).toBeUndefined()
+    const ask = ({ inDoubt }: Rules) =>
+      acquire(world.state, { owner: 'b', seenVersion: 1, ttlMs: TTL_MS, inDoubt }, world).result
+    expect(ask(LOGIN_RULES)).toMatchObject({ presentable: true, isDoubted: true, isLastResort: true })
+    expect(ask(CREDENTIAL_RULES)).toMatchObject({ presentable: false, isDoubted: true })
+    expect((ask(CREDENTIAL_RULES) as Lease).isLastResort).toBeUndefined()
   })
 })

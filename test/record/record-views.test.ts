@@ -5,7 +5,7 @@ import { presentableIn } from '../../src/core/refresh-fate.ts'
 import { tokensIn, whyMissing } from '../../src/record/record-views.ts'
 
 /** A user logs in. */
-const LOGIN = { needsLogin: true, inDoubt: LOGIN_RULES.inDoubt }
+const LOGIN = { inDoubt: LOGIN_RULES.inDoubt }
 const NOW = Date.UTC(2026, 0, 1)
 const PAIR: StoredTokenSet = {
   ...{ at: NOW, accessToken: 'a', accessLifetimeMs: 60_000, accessMs: 60_000, refreshToken: 'r', fence: 1 },

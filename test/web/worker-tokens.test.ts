@@ -716,7 +716,7 @@ const STATE = {
   at: 1,
   status: { phase: 'fresh', renewing: false, counts: {} },
   livesMs: 60_000,
-  needsLogin: true,
+  hasLogins: true,
   maxWaitMs: 30_000,
 }
 

@@ -39,7 +39,7 @@ export function startLogins({ needsLogin = true } = {}): Logins {
     anomaly: (kind) => anomalies.push(kind) > 0,
     hasEnded: () => false,
     renewInBackground: (refused) => void replace(refused).catch(() => undefined),
-    needsLogin,
+    hasLogins: needsLogin,
     currentGeneration: () => login,
     firstGeneration: () => login,
   }
