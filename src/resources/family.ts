@@ -8,6 +8,7 @@ import type { Machine } from '../core/machine.ts'
 import type { NewTokens, StoredTokens } from '../core/stored-tokens.ts'
 import type { TokenRecord } from '../core/token-store.ts'
 import type { ResourceManager } from './resource-manager.ts'
+import type { Written } from './slot-view.ts'
 
 /** One resource of a login. */
 interface Member {
@@ -86,15 +87,23 @@ export class Family {
     return digest
   }
 
-  /** @returns The digests of the resources that were used since the last call. */
+  /** @returns The digests of the resources that were used since the record was last told. */
   used(): string[] {
-    return [...this.#keys]
-      .filter(([, key]) => this.members.get(key)?.tokens.takeUse() === true)
-      .map(([digest]) => digest)
+    return [...this.#keys.keys()].filter((digest) => this.#tokensOf(digest)?.isUsed)
   }
 
-  reportTooLarge(digest: string): void {
-    const { resource, audience, scope } = this.members.get(this.#keys.get(digest) ?? '')?.tokens.status().resource ?? {}
+  /** The record has the uses of these resources, and no longer the tokens of those. */
+  written({ used, tooLarge }: Written): void {
+    for (const digest of used) this.#tokensOf(digest)?.useWritten()
+    for (const digest of tooLarge) this.#reportTooLarge(digest)
+  }
+
+  #tokensOf(digest: string): ResourceManager | undefined {
+    return this.members.get(this.#keys.get(digest) ?? '')?.tokens
+  }
+
+  #reportTooLarge(digest: string): void {
+    const { resource, audience, scope } = this.#tokensOf(digest)?.status().resource ?? {}
     const name = [resource ?? audience ?? scope].flat().join(' ')
     const what = name === '' ? 'a resource' : name
     const message = `The access token for ${what} left the shared record, which must stay under 64 KiB: each process now requests its own`

@@ -80,10 +80,13 @@ export class ResourceManager implements ResourceTokens {
     this.#tokens.reset().catch(() => undefined)
   }
 
-  /** Whether the token was used since the last call. */
-  takeUse(): boolean {
-    const isUsed = this.#isUsed
+  /** The token was used since the record was last told. */
+  get isUsed(): boolean {
+    return this.#isUsed
+  }
+
+  /** The record has the last use. */
+  useWritten(): void {
     this.#isUsed = false
-    return isUsed
   }
 }

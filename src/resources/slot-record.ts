@@ -3,7 +3,7 @@ import type { AdoptedTokens, NewTokens, StoredTokens } from '../core/stored-toke
 import type { TokenRecord } from '../core/token-store.ts'
 import type { Family } from './family.ts'
 import { isOfResource } from './refusals.ts'
-import { throughSlot } from './slot-view.ts'
+import { NOTHING_WRITTEN, throughSlot, type Written } from './slot-view.ts'
 
 /** The lease of a record that does not project, and when it was requested. */
 interface Own {
@@ -25,6 +25,8 @@ export class SlotRecord implements TokenRecord {
   readonly #key: string
   readonly #leases = new WeakMap<Lease, Own>()
   readonly #digest: Promise<string>
+  /** By the last run of a step. */
+  #written = NOTHING_WRITTEN
 
   constructor(family: Family, key: string) {
     this.#family = family
@@ -54,7 +56,7 @@ export class SlotRecord implements TokenRecord {
     const use = {
       digest: await this.#digest,
       used: () => this.#family.used(),
-      onTooLarge: (one: string) => this.#family.reportTooLarge(one),
+      onRun: (written: Written) => void (this.#written = written),
     }
     const view: NonNullable<Lease['view']> = (step) => {
       projects = true
@@ -67,7 +69,7 @@ export class SlotRecord implements TokenRecord {
     const own = this.#leases.get(lease)
     const stored = own
       ? await this.#record.accept(own.lease, withAccess(tokens, this.#ownAccess(own)))
-      : await this.#record.accept(lease, tokens)
+      : await this.#told(this.#record.accept(lease, tokens))
     const isStored = stored.refreshToken === tokens.refreshToken
     if (isStored) this.#family.rotated(stored, lease.version)
     if (!own) return stored
@@ -78,9 +80,17 @@ export class SlotRecord implements TokenRecord {
 
   async release(lease: Lease, given: Report | Decide): Promise<ReleaseResult> {
     const own = this.#leases.get(lease)
-    if (!own) return this.#record.release(lease, given)
+    if (!own) return this.#told(this.#record.release(lease, given))
     const released = await this.#record.release(own.lease, (meanwhile) => this.#reported(given, meanwhile))
     return released.newer ? { ...released, newer: this.#projected(released.newer) } : released
+  }
+
+  /** Tells the family what a step has written, once the record has it. */
+  async #told<Result>(writing: Promise<Result>): Promise<Result> {
+    const result = await writing
+    this.#family.written(this.#written)
+    this.#written = NOTHING_WRITTEN
+    return result
   }
 
   /** @returns The report. Without its cool-down if the server rejected only the resource: other managers of the login need not wait. */

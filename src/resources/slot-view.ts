@@ -31,11 +31,19 @@ export type Step<Result> = (state: RecordState | undefined, reading: Reading) =>
 export interface SlotUse {
   /** The digest of the resource. */
   readonly digest: string
-  /** The digests of the resources that this process has used since it last wrote the record. */
+  /** @returns The digests of the resources that this process has used since it last wrote the record. */
   readonly used: () => readonly string[]
-  /** Called when the token of a resource has been removed because the record was too large. */
-  readonly onTooLarge: (digest: string) => void
+  /** Called by each run of a step. If another owner was faster, the store runs the step again: only the last run counts. */
+  readonly onRun: (written: Written) => void
 }
+
+/** What a step writes, by digest: the uses of resources, and tokens that left the record because it was too large. */
+export interface Written {
+  readonly used: readonly string[]
+  readonly tooLarge: readonly string[]
+}
+
+export const NOTHING_WRITTEN: Written = { used: [], tooLarge: [] }
 
 /** Not counting the login's own access token. */
 const MOST_SLOTS = 16
@@ -50,7 +58,9 @@ export function throughSlot<Result>(step: Step<Result>, use: SlotUse): Step<Resu
   return (stored, reading) => {
     const projected = stored && projectedFor(stored, use.digest, reading.now)
     const { state, result } = step(projected, reading)
-    return { state: state && mergedInto(stored ?? NOTHING, projected ?? NOTHING, state, use, reading.now), result }
+    const merged = state && mergedInto(stored ?? NOTHING, projected ?? NOTHING, state, use, reading.now)
+    use.onRun(merged?.written ?? NOTHING_WRITTEN)
+    return { state: merged?.state, result }
   }
 }
 
@@ -87,32 +97,34 @@ function projectedFor(state: RecordState, digest: string, now: number): RecordSt
   }
 }
 
-function accessIn({ at, accessToken, accessLifetimeMs, accessMs, dueMs }: Slot, now: number) {
-  return {
-    accessToken,
-    accessLifetimeMs,
-    accessMs: left(at, accessMs, now),
-    dueMs: dueMs === undefined ? undefined : at + dueMs - now,
-  }
+/** An access token with its durations counted from `now`. No duration grows if `at` is in the future. */
+function accessIn({ at, accessToken, accessLifetimeMs, accessMs, dueMs }: Omit<Slot, 'usedAt'>, now: number) {
+  return { accessToken, accessLifetimeMs, accessMs: left(at, accessMs, now), dueMs: lessPassed(dueMs, at, now) }
 }
 
 /** The token set with its durations counted from `now`. */
 function rebased(tokens: StoredTokenSet, now: number): StoredTokenSet {
-  const { at, accessMs, refreshMs, dueMs } = tokens
-  const passed = Math.max(0, now - at)
-  return {
-    ...tokens,
-    at: now,
-    accessMs: left(at, accessMs, now),
-    refreshMs: refreshMs === undefined ? undefined : refreshMs - passed,
-    dueMs: dueMs === undefined ? undefined : dueMs - passed,
-  }
+  return { ...tokens, ...accessIn(tokens, now), at: now, refreshMs: lessPassed(tokens.refreshMs, tokens.at, now) }
+}
+
+function lessPassed(ms: number | undefined, at: number, now: number): number | undefined {
+  return ms === undefined ? undefined : ms - Math.max(0, now - at)
+}
+
+/** @returns The rest of a cool-down, ms. Infinity: until the login ends. -1: there is none. */
+function restOf(coolDown: StoredCoolDown | undefined, now: number): number {
+  if (!coolDown) return -1
+  return coolDown.ms === null ? Infinity : left(coolDown.at, coolDown.ms, now)
 }
 
 function longer(one: StoredCoolDown | undefined, other: StoredCoolDown | undefined, now: number) {
-  const endOf = (rest: StoredCoolDown | undefined) =>
-    rest ? (rest.ms === null ? Infinity : left(rest.at, rest.ms, now)) : -1
-  return endOf(other) > endOf(one) ? other : one
+  return restOf(other, now) > restOf(one, now) ? other : one
+}
+
+/** The record after a step, and what the step has written about resources. */
+interface Merged {
+  readonly state: RecordState
+  readonly written?: Written
 }
 
 /** The record after a step that received `projected` and returned `after`. */
@@ -122,7 +134,7 @@ function mergedInto(
   after: RecordState,
   use: SlotUse,
   now: number,
-): RecordState {
+): Merged {
   const { tokens, coolDown } = after
   const isStored = tokens !== undefined && tokens.fence !== projected.tokens?.fence
   const isSame = coolDown === projected.coolDown
@@ -134,16 +146,20 @@ function mergedInto(
   }
   const slots = slotsOf(before)
   if (isStored) return withSlot(merged, slots, slotIn(tokens, now), use, now)
-  if (!refused) return merged
-  const { [use.digest]: slot = { ...NO_ACCESS, at: now, usedAt: now } } = slots
-  return withSlot(merged, slots, { ...slot, coolDown: refused }, use, now)
+  if (!refused) return { state: merged }
+  const { [use.digest]: slot = { ...NO_ACCESS, at: now } } = slots
+  return withSlot(merged, slots, { ...slot, usedAt: now, coolDown: refused }, use, now)
 }
 
 /** The record with this slot instead of the old one. Other slots that this process has used are marked as used now. */
-function withSlot(state: RecordState, before: Slots['slots'], slot: Slot, use: SlotUse, now: number): RecordState {
-  const slots = { ...before, [use.digest]: slot }
-  for (const used of use.used()) if (slots[used]) slots[used] = { ...slots[used], usedAt: now }
-  return withSlots(state, kept(slots, use.digest, now), use)
+function withSlot(state: RecordState, before: Slots['slots'], slot: Slot, use: SlotUse, now: number): Merged {
+  const { [use.digest]: _, ...others } = before
+  const used = use.used()
+  const marked = Object.entries(others).map(([digest, other]): [string, Slot] => [
+    digest,
+    used.includes(digest) ? { ...other, usedAt: now } : other,
+  ])
+  return withSlots(state, [[use.digest, slot], ...kept(marked, now)], used)
 }
 
 /** Restores the login's own access token. */
@@ -165,25 +181,24 @@ function slotIn({ accessToken, accessLifetimeMs, accessMs, dueMs }: StoredTokenS
   return { ...ABSENT, at: now, accessToken, accessLifetimeMs, accessMs, dueMs, usedAt: now }
 }
 
-/** Drops expired tokens and, if there are still too many, the least recently used. */
-function kept(slots: Readonly<Record<string, Slot>>, digest: string, now: number): [string, Slot][] {
-  const isAlive = ({ at, accessMs, coolDown }: Slot) =>
-    left(at, accessMs, now) > 0 || (coolDown !== undefined && left(coolDown.at, coolDown.ms ?? 0, now) > 0)
-  return Object.entries(slots)
-    .filter(([name, slot]) => name === digest || isAlive(slot))
-    .sort(([one, { usedAt: first }], [, { usedAt: second }]) => (one === digest ? -1 : second - first))
-    .slice(0, MOST_SLOTS)
+/** Drops expired tokens and, if there are still too many beside the token of this step, the least recently used. */
+function kept(slots: readonly [string, Slot][], now: number): [string, Slot][] {
+  return slots
+    .filter(([, { at, accessMs, coolDown }]) => left(at, accessMs, now) > 0 || restOf(coolDown, now) > 0)
+    .sort(([, one], [, other]) => other.usedAt - one.usedAt)
+    .slice(0, MOST_SLOTS - 1)
 }
 
 /** Drops the largest tokens until the record is short enough. */
-function withSlots(state: RecordState, all: [string, Slot][], use: SlotUse): RecordState {
+function withSlots(state: RecordState, all: [string, Slot][], used: readonly string[]): Merged {
   const left = [...all].sort(([, one], [, other]) => other.accessToken.length - one.accessToken.length)
+  const tooLarge: string[] = []
   for (;;) {
     const resources: Slots = { login: state.login, slots: Object.fromEntries(left) }
     const next: Slotted = { ...state, resources: left.length > 0 ? resources : undefined }
     const [largest] = left
-    if (!largest || lengthOf(next) <= LONGEST_RECORD) return next
-    use.onTooLarge(largest[0])
+    if (!largest || lengthOf(next) <= LONGEST_RECORD) return { state: next, written: { used, tooLarge } }
+    tooLarge.push(largest[0])
     left.shift()
   }
 }
