@@ -24,9 +24,6 @@ export interface StoredAct extends Pick<DatedAct, 'owner' | 'n' | 'at' | 'ms'> {
   readonly version: number
 }
 
-/** Between two readings, an owner extrapolates the clock of the record with its own. The next reading may be this much behind. */
-export const CLOCK_SLACK_MS = 1_000
-
 /**
  * Whether the stored act is later than an act that arrives now. Acts of one owner have the order of their calls, whatever the clocks say. What an owner had
  * seen is earlier than its act. Otherwise time decides, unless the two are as close as a reading is exact, or the clock of the record was set back: then the
@@ -35,7 +32,7 @@ export const CLOCK_SLACK_MS = 1_000
 export function isLater(stored: StoredAct | undefined, act: DatedAct | undefined): boolean {
   if (!stored || !act) return false
   if (stored.owner === act.owner) return stored.n > act.n
-  return stored.version > act.seenVersion && stored.at > act.at + act.ms && stored.at <= act.now + CLOCK_SLACK_MS
+  return stored.version > act.seenVersion && stored.at > act.at + act.ms && stored.at <= act.now
 }
 
 /** Whether no other act has begun since. */

@@ -1,8 +1,7 @@
 import { doubted } from '../core/refresh-fate.ts'
 import { isOfLogin, type LeaseTerms } from '../core/lease.ts'
 import type { StoredTokenSet, Reading, RecordState } from './record-shape.ts'
-import { CLOCK_SLACK_MS } from '../core/acts.ts'
-import { leftOf } from './record-views.ts'
+import { CLOCK_SLACK_MS, leftOf } from './record-views.ts'
 
 /** Moves a record to the current epoch. The register may have lost writes, so its refresh token may be spent. The access token stays valid. */
 export function inEpoch(state: RecordState, { now, epoch, epochAt = now }: Reading): RecordState {

@@ -1,5 +1,5 @@
 import type { CoolDown, Missing } from '../core/lease.ts'
-import { CLOCK_SLACK_MS, type DatedAct, isLater } from '../core/acts.ts'
+import { type DatedAct, isLater } from '../core/acts.ts'
 import { isOther } from './identity.ts'
 import type { AdoptedTokens, Identity } from '../core/stored-tokens.ts'
 import type { Whole } from '../core/whole.ts'
@@ -7,6 +7,9 @@ import type { Reading, RecordState, StoredCoolDown, StoredLease, StoredTokenSet 
 
 /** The record keeps a refresh token of unknown expiry for a year: a login may be idle for months. */
 const UNKNOWN_REFRESH_MS = 365 * 24 * 60 * 60 * 1_000
+
+/** Between two readings, an owner extrapolates the clock of the record with its own. The next reading may be this much behind. */
+export const CLOCK_SLACK_MS = 1_000
 
 /** What an owner has seen. */
 export interface Seen extends Identity {

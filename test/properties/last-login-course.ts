@@ -31,18 +31,18 @@ export type LastLoginAct =
       readonly isFirst: boolean
     }
   /**
-   * `setsBack`: the clock of the store was set back before. `checks`: the manager first checks the store, and so ends the login that it finds there.
+   * `backMs`: by how much the clock of the store was set back before. `checks`: the manager first checks the store, and so ends the login that it finds there.
    * `twice`: the user clicks twice.
    */
   | {
       readonly act: 'logout' | 'reset'
       readonly at: Owner
-      readonly setsBack?: boolean
+      readonly backMs?: number | undefined
       readonly checks?: boolean
       readonly twice?: boolean
     }
   /** The clock of the store is set back. */
-  | { readonly act: 'set back' }
+  | { readonly act: 'set back'; readonly backMs: number }
   | { readonly act: 'renew' | 'ask' | 'look' | 'follow'; readonly at: Owner }
   | { readonly act: 'store'; readonly at: Owner; readonly is: StoreState }
   | { readonly act: 'advance'; readonly ms: number }
@@ -52,6 +52,7 @@ const [logsIn, who] = [fc.constantFrom<Owner>(0, 1), fc.constantFrom(...PEOPLE)]
 const store = fc.oneof(fc.constant(undefined), fc.constantFrom('down', 'unanswered', 'unanswered'))
 
 const isShort = fc.boolean()
+const backMs = fc.constantFrom(10_500, 3_600_000)
 const [soonMs, checks] = [fc.constantFrom(undefined, 0, 5, 50), fc.boolean()]
 
 const weighted = [
@@ -71,7 +72,7 @@ const weighted = [
     arbitrary: fc.record({
       act: fc.constantFrom('logout', 'reset'),
       at,
-      setsBack: fc.boolean(),
+      backMs: fc.option(backMs, { nil: undefined, freq: 1 }),
       checks: fc.boolean(),
       twice: fc.boolean(),
     }),
@@ -85,7 +86,7 @@ const weighted = [
       is: fc.oneof(fc.constantFrom('down', 'unanswered', 'well'), fc.constantFrom(...REGISTERS)),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ act: fc.constant('set back') }) },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('set back'), backMs }) },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('advance'), ms: fc.constantFrom(10, 1_000, 15_000, 70_000) }) },
 ] as unknown as fc.WeightedArbitrary<LastLoginAct>[]
 

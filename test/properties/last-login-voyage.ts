@@ -41,6 +41,7 @@ interface Place {
 /** Acts are further apart than any step is late, so the order of two acts is certain. */
 const APART_MS = 5_000
 const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 
 /** @throws naming the manager that does not have the last login, when all is well again and every manager has checked. */
 export async function travelToLastLogin(course: LastLoginCourse, unhandled: unknown[], stood: Stood) {
@@ -63,6 +64,8 @@ class LastLoginVoyage {
   #isUntold = false
   /** Where a user logged in last. */
   #lastAt: Place | undefined
+  /** Whether the manager there had seen the login before. */
+  #hadSeen = false
   /** Steps of the store take no time. */
   readonly #isQuick: boolean
   /** The last act has not been followed by a pause yet. */
@@ -96,7 +99,7 @@ class LastLoginVoyage {
   async perform(act: LastLoginAct): Promise<void> {
     await this.#pauseBefore(act)
     if (act.act === 'advance') return this.#turns.advance(act.ms)
-    if (act.act === 'set back') return this.#setBack()
+    if (act.act === 'set back') return this.#setBack(act.backMs)
     const place = this.#places[act.at]!
     const { tokens } = place
     this.#peek()
@@ -117,7 +120,7 @@ class LastLoginVoyage {
         return this.#settle(place, act)
       case 'logout':
       case 'reset':
-        if (act.setsBack) await this.#setBack()
+        if (act.backMs !== undefined) await this.#setBack(act.backMs)
         if (act.checks) await this.#check(place)
         this.#overtake(place, place.open.length)
         this.#ends(place.has)
@@ -171,20 +174,24 @@ class LastLoginVoyage {
     this.#peek()
   }
 
-  /** Only if no other manager may still report an earlier login: its instant would count from the wrong clock. */
-  async #setBack(): Promise<void> {
-    const others = this.#places.filter((place) => place !== this.#lastAt)
+  /**
+   * Only if no manager may still report a login whose instant would count from the wrong clock. That of the last login need not count: if its manager had seen
+   * the login before, or if the clock is back by more than the whole course.
+   */
+  async #setBack(backMs: number): Promise<void> {
+    const isCertain = this.#hadSeen || backMs === HOUR
+    const others = this.#places.filter((place) => !isCertain || place !== this.#lastAt)
     if (others.some(({ way }) => way.is !== 'well')) return
     for (const { tokens } of others) internalsOf(tokens)?.followLogin?.()()
     await this.#turns.advance(APART_MS)
-    this.#behindMs += 3_600_000
+    this.#behindMs += backMs
     // Managers that do not hold its token yet cannot know for how long it is valid.
     this.#last = this.#last.flatMap((last) => (last?.isShort ? [last, undefined] : [last]))
   }
 
   /** When all is well again, and every manager has checked, the last login stays, everywhere. */
   async end(): Promise<void> {
-    await this.#pauseBefore({ act: 'set back' })
+    await this.#pauseBefore({ act: 'advance', ms: 0 })
     for (const { way } of this.#places) way.is = 'well'
     for (const { open } of this.#places) for (const promised of open) promised.settle(undefined)
     for (let round = 0; round < 3; round += 1) {
@@ -216,7 +223,13 @@ class LastLoginVoyage {
     this.#overtake(place, place.open.length)
     const adopted = adopt(grant)
     if (adopted instanceof Promise) ignored(adopted)
+    this.#begins(place, session)
     place.has = session
+  }
+
+  #begins(place: Place, session: Session): void {
+    const isSeen = place.has !== undefined && place.has === this.#last[0]
+    this.#hadSeen = isSeen && (place !== this.#lastAt || this.#hadSeen)
     this.#lastAt = place
     this.#last = [session]
   }
@@ -243,8 +256,7 @@ class LastLoginVoyage {
       const { session, grant } = this.#service.logIn(brings)
       this.#overtake(place, index)
       promised.settle(grant)
-      this.#lastAt = place
-      this.#last = [session]
+      this.#begins(place, session)
       await this.#turns.turn()
       place.has = session
     }

@@ -71,6 +71,17 @@ describe('given three managers of a store that may fail for one of them alone, l
     },
   )
 
+  it('when the clock of the store was set back to just before the last login, then a login of another user stands (F401)', async () => {
+    const store = (is: 'down' | 'well') => ({ act: 'store', at: 1, is }) as const
+    const acts: LastLoginAct[] = [
+      ...[store('down'), { act: 'login', at: 1, who: 'alice' } as const, store('well')],
+      ...[{ act: 'set back', backMs: 10_500 } as const, { act: 'login', at: 0, who: 'carol' } as const],
+    ]
+    await expect(
+      travelToLastLogin({ acts, onUnavailable: 'private', delays: NO_DELAY }, unhandled, nothingStood()),
+    ).resolves.toBeUndefined()
+  })
+
   it('when a login reaches the store late, and its manager does not receive its number, then its logout does not end a later login (F361)', async () => {
     const store = (is: 'down' | 'slow') => ({ act: 'store', at: 0, is }) as const
     const pause = (ms: number) => ({ act: 'advance', ms }) as const
