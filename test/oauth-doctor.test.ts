@@ -137,6 +137,13 @@ describe('F310: given an OAuth 2.0 server', () => {
     expect(bodies).toHaveLength(2)
   })
 
+  it('when expires_in is in milliseconds, then the report is odd, and says so (night 12)', async () => {
+    const { origin } = await server(answering(200, { ...GRANT, expires_in: 3_600_000 }))
+    const { code, printed } = await doctor(['--token-endpoint', `${origin}/token`])
+    expect({ code, printed }).toEqual({ code: 0, printed: expect.stringContaining('41.7 d, of which') })
+    expect(printed).toMatch(/^odd .*Does the service send milliseconds, and mean 60 min\?\n\nIt works, and/m)
+  })
+
   it('when it returns a refresh token and offers DPoP, then both are reported', async () => {
     const answer = { ...GRANT, refresh_token: 'refresh-of-nobody' }
     const { origin } = await server(answering(200, answer, { 'DPoP-Nonce': 'n' }), {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import axios, { type AxiosInstance } from 'axios'
-import { attachBearer, createTokenManager, isLoginRequired, isTokenError, type TokenStore } from 'axios-evergreen'
+import { attachBearer, createTokenManager, isLoginRequired, isTokenError, tokenErrorIn, type TokenStore } from 'axios-evergreen'
 import type { LoginManager } from 'axios-evergreen/login'
 import { fromTokenResponse, oauth2 } from 'axios-evergreen/oauth2'
 
@@ -64,6 +64,8 @@ export function bff({ store, api: baseURL, client }: BffOptions) {
       if (isLoginRequired(error, request.account?.tokens)) response.writeHead(401).end()
       // Another login has taken the place of the one of this request: the page shows who is logged in, and asks before it sends the request again.
       else if (isTokenError(error, 'ERR_LOGIN_REPLACED')) response.writeHead(409).end()
+      // The store or the token service is unavailable: Express would respond with 500.
+      else if (tokenErrorIn(error)?.retryable) response.writeHead(503).end()
       else next(error)
     },
   }

@@ -100,10 +100,10 @@ describe('given the BFF of the guide, on two servers with one store', () => {
     expect(service.log).toEqual([])
   })
 
-  it('when the store cannot save a login, then no cookie is set', async () => {
+  it('when the store cannot save a login, then the response is 503, and no cookie is set (N10)', async () => {
     const { register, origins } = await startServers()
     register.replace = () => Promise.reject(new Error('down'))
     const { status, headers } = await browser.get(`${origins[0]}/callback`)
-    expect([status, headers['set-cookie']]).toEqual([500, undefined])
+    expect([status, headers['set-cookie']]).toEqual([503, undefined])
   })
 })

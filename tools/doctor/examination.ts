@@ -9,12 +9,14 @@ import {
   type TokenManager,
   type TokenSource,
 } from '../../src/index.ts'
+import { LONGEST_LIFETIME_MS } from '../../src/core/freshness.ts'
 import type { OAuth2Options } from '../../src/oauth2/index.ts'
 import { sqliteStore } from '../../src/sqlite/index.ts'
 import { adviceOn } from './advice.ts'
 import { apiCall } from './api-call.ts'
 import { ClientProof } from './client-proof.ts'
 import { clockOffset, clockProblem } from './clock-offset.ts'
+import { duration } from './duration.ts'
 import type { Findings } from './findings.ts'
 import { type OAuthServer, oauthSource, serverFindings } from './oauth-server.ts'
 import { protocolOf, signatureForm } from './protocol.ts'
@@ -190,7 +192,12 @@ async function taken(
 
 function readGrants(findings: Findings, [first, second]: readonly TokenGrant[]): void {
   if (!first) return
-  findings.accessLifetimeMs = first.accessLifetimeMs
+  const { accessLifetimeMs } = first
+  findings.accessLifetimeMs = accessLifetimeMs
+  if (accessLifetimeMs > LONGEST_LIFETIME_MS)
+    findings.oddities.push(
+      `The access token lives ${duration(accessLifetimeMs)}, of which the manager uses 24 h. Does the service send milliseconds, and mean ${duration(accessLifetimeMs / 1_000)}?`,
+    )
   if (first.refreshToken !== undefined) findings.hasRefreshToken = true
   if (first.refreshLifetimeMs !== undefined) findings.refreshLifetimeMs = first.refreshLifetimeMs
   if (!second) return
