@@ -2,7 +2,14 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import axios, { type AxiosInstance } from 'axios'
-import { attachBearer, createTokenManager, isLoginRequired, isTokenError, tokenErrorIn, type TokenStore } from 'axios-evergreen'
+import {
+  attachBearer,
+  createTokenManager,
+  isLoginRequired,
+  isTokenError,
+  tokenErrorIn,
+  type TokenStore,
+} from 'axios-evergreen'
 import type { LoginManager } from 'axios-evergreen/login'
 import { fromTokenResponse, oauth2 } from 'axios-evergreen/oauth2'
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 const manifest = fileURLToPath(new URL('../../package.json', import.meta.url))
 const { exports } = JSON.parse(readFileSync(manifest, 'utf8'))
 
-/** Entries whose source is a program beside the library. */
+/** Entries whose source is in `tools`. */
 const TOOLS = ['testing']
 const sourceOf = (name) =>
   name === 'index' ? 'src/index.ts' : `${TOOLS.includes(name) ? 'tools' : 'src'}/${name}/index.ts`

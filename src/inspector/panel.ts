@@ -18,7 +18,7 @@ export function panel(make: Make): Panel {
   const life = make('div', { height: '100%', forcedColorAdjust: 'none' })
   const track = make('div', { background: '#8884', height: '0.6em', borderRadius: '0.3em', overflow: 'hidden' }, life)
   const title = make('div', { fontWeight: 'bold' })
-  const meter = described(track, 'meter', 'What is left of the life of the token, in per cent')
+  const meter = described(track, 'meter', 'Remaining lifetime of the token, in percent')
   const counts = make('div', { opacity: '0.75' })
   const rows = make('div', {})
   const list = make('div', { overflowWrap: 'anywhere', maxHeight: '12em', overflow: 'auto', marginTop: '0.5em' })

@@ -12,9 +12,9 @@ export interface PostgresStoreOptions extends SharedStoreOptions {
   /** Name of the table that `createTableStatement` creates, or `schema.table`. Default `evergreen_tokens`. */
   table?: string | undefined
   /**
-   * A connected `Client` of pg, only for notifications. Pass it in all processes or in none. Steps that store then send their key on the channel
-   * `axios_evergreen`, and an owner of a login checks the store when its key has changed, instead of every `renewal.maxStalenessMs`. End it after the
-   * manager. Default: none.
+   * A connected `Client` of pg, only for notifications. Pass it in all processes or in none. Each write then sends the key of its record on the
+   * channel `axios_evergreen`, and an owner of a login checks the store when its key has changed, instead of every `renewal.maxStalenessMs`. End it
+   * after the manager. Default: none.
    */
   listener?: PostgresListener | undefined
 }

@@ -8,7 +8,7 @@ import { Round } from './round.mjs'
 import { ROWS } from './rows.mjs'
 import { verdictOf } from './verdict.mjs'
 
-/** What a reader can take out, to see that it is missed: a function of the built package, and what it then does. */
+/** What `--without` takes out: a function of the built package, and its body then. */
 const REMOVALS = {
   lease: [/function busyIn\(.*\) \{/, 'return undefined;'],
   lock: [/async function isUnlocked\(.*\) \{/, 'return true;'],
@@ -51,7 +51,7 @@ export async function* run({ engine, row, rounds, together, seed, without }) {
       table.push([engineName, name, rounds, refreshes, twice, wronglyOut, stuck, lost])
       yield [
         [twice === 0, `no refresh token was presented twice while a page had its response (${twice} were)`],
-        [wronglyOut === 0, `no tab asked for a login that had not ended (${wronglyOut} did)`],
+        [wronglyOut === 0, `no tab asked its user to log in while the login had not ended (${wronglyOut} did)`],
         [stuck === 0, `each tab was served, or told that its login had ended (${stuck} were not)`],
         [sum.trouble === 0, `each round ran (${sum.trouble} did not)`],
       ]

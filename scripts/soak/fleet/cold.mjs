@@ -4,9 +4,9 @@ import { startWatchedService } from './watched-service.mjs'
 const BUSY_MS = 300
 
 /**
- * Processes that start at the same time with an empty store. They are busy while the store answers.
+ * Processes that start at the same time with an empty store. They are busy when the store responds.
  *
- * @returns promises, each with whether it was kept.
+ * @returns what was expected, each with whether it held.
  */
 export async function cold({ processes, redisUrl }) {
   console.log(`\n${processes} processes start with an empty store, and with ${BUSY_MS} ms of synchronous work.`)
@@ -16,5 +16,5 @@ export async function cold({ processes, redisUrl }) {
   const { calls } = watched
   await fleet.end()
   await watched.close()
-  return [[calls <= 3, `${calls} token calls until all of them had a token (3 are allowed)`]]
+  return [[calls <= 3, `${calls} token requests until all of them had a token (3 are allowed)`]]
 }

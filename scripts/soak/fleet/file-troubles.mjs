@@ -18,7 +18,7 @@ const isRoot = process.getuid?.() === 0
  * Processes of one machine share a file, and the file or the processes meet `count` troubles.
  *
  * @param client `node:sqlite` (a store with `file`) or `better-sqlite3` (with `database`).
- * @returns promises, each with whether it was kept.
+ * @returns what was expected, each with whether it held.
  */
 export async function fileTroubles({ client, processes, count, dice }) {
   console.log(`\n${processes} processes with ${client} on one file, tokens of 3 s, and ${count} troubles.`)

@@ -9,7 +9,7 @@ const IDLE_MS = 5_000
 /**
  * Processes that share one account, and one process alone on another account, without any fault.
  *
- * @returns promises, each with whether it was kept.
+ * @returns what was expected, each with whether it held.
  */
 export async function peace({ seconds, processes, redisUrl }) {
   console.log(
@@ -50,7 +50,7 @@ export async function peace({ seconds, processes, redisUrl }) {
   return [
     [twice.length === 0, `${watched.presented.size} refresh tokens were presented, ${twice.length} of them twice`],
     [failures.length === 0, `${failures.length} requests failed ${failures.join()}`],
-    [many <= alone * 1.25 + 1, `${many} token calls; the process alone made ${alone}`],
+    [many <= alone * 1.25 + 1, `${many} token requests; the process alone made ${alone}`],
     [
       Math.max(...winners) <= 4,
       `${winners.length} renewals took at most ${Math.max(...winners)} commands (4 are allowed)`,

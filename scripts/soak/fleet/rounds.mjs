@@ -16,7 +16,7 @@ const CALLS_LOST = 3
  *
  * @param at Where they share: `{ redisUrl }` or `{ place }`, as for `Fleet`.
  * @param store What happens there: `{ trouble }` or `{ part, promote }`, as in `PLACES`; default: nothing.
- * @returns promises, each with whether it was kept.
+ * @returns what was expected, each with whether it held.
  */
 export async function rounds({ count, processes, at, store = {}, dice }) {
   const course = courseOf(store, { count, dice })

@@ -8,7 +8,7 @@ import { startWatchedService } from './watched-service.mjs'
 /**
  * Processes on one account that share through a real store. The store is killed or restarted meanwhile.
  *
- * @returns promises, each with whether it was kept.
+ * @returns what was expected, each with whether it held.
  */
 export async function topology({ on, client, seconds, processes, kills }) {
   const { trouble, times: usual, ...place } = await PLACES[on]()
