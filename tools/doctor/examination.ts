@@ -9,7 +9,6 @@ import {
   type TokenManager,
   type TokenSource,
 } from '../../src/index.ts'
-import { LONGEST_LIFETIME_MS } from '../../src/core/freshness.ts'
 import type { OAuth2Options } from '../../src/oauth2/index.ts'
 import { sqliteStore } from '../../src/sqlite/index.ts'
 import { adviceOn } from './advice.ts'
@@ -23,6 +22,9 @@ import { protocolOf, signatureForm } from './protocol.ts'
 import { type Recording, recordingAdapter, type Seen } from './recorder.ts'
 import { storeProblem } from './store-check.ts'
 import { throttlingHeaders } from './throttling.ts'
+
+/** A manager uses a token for a day at most. */
+const DAY_MS = 86_400_000
 
 /** The payment service. */
 export interface PaymentService {
@@ -194,7 +196,7 @@ function readGrants(findings: Findings, [first, second]: readonly TokenGrant[]):
   if (!first) return
   const { accessLifetimeMs } = first
   findings.accessLifetimeMs = accessLifetimeMs
-  if (accessLifetimeMs > LONGEST_LIFETIME_MS)
+  if (accessLifetimeMs > DAY_MS)
     findings.oddities.push(
       `The access token lives ${duration(accessLifetimeMs)}, of which the manager uses 24 h. Does the service send milliseconds, and mean ${duration(accessLifetimeMs / 1_000)}?`,
     )
