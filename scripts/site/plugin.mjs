@@ -3,7 +3,7 @@
 import { cpSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { posix } from 'node:path'
-import { Converter, JSX, PageEvent, ReflectionKind, Renderer } from 'typedoc'
+import { Converter, IndexEvent, JSX, PageEvent, ReflectionKind, Renderer } from 'typedoc'
 
 const GROUPS = {
   Start: [
@@ -83,6 +83,13 @@ export function load({ converter, renderer }) {
     const mermaid = createRequire(import.meta.url).resolve('@mermaid-js/tiny')
     cpSync(mermaid, `${outputDirectory}/assets/mermaid.js`) // for diagrams.js
   })
+  // READONLY is what Redis responds with after a failover. The search ignores case, and would find the keyword of TypeScript on twenty pages.
+  renderer.on(IndexEvent.PREPARE_INDEX, ({ searchResults, searchFields }) =>
+    searchResults.forEach((page, at) => {
+      if (!page.isDocument()) return
+      searchFields[at] = { document: page.content.map(({ text }) => text.replaceAll('readonly ', '')).join('\n') }
+    }),
+  )
   // A grammar that is compiled while a line is highlighted may take longer than its limit: the line then has wrong colours. So each is compiled before.
   let isWarm = false
   renderer.on(PageEvent.BEGIN, () => {
