@@ -1,5 +1,5 @@
-// The store of a large fleet is away for as long as it takes to notice: npm run build && node bench/store-outage.mjs [seconds for which the token still serves]
-// Beside it stands the bound: no schedule serves more processes than the service has tokens for.
+// The store of a large fleet is unavailable for longer than the token is valid: npm run build && node bench/store-outage.mjs [seconds that the token has left]
+// It also prints a lower bound: no schedule serves more processes than the service has issued tokens.
 import { createTokenManager, TokenError } from '../dist/index.js'
 import { sharedStore } from '../dist/store.js'
 import { manualClock } from '../dist/testing.js'
@@ -77,7 +77,7 @@ function bound() {
   return refused
 }
 
-// In the second lifetime of a token all know how many they are.
+// From the second lifetime of a token on, each process knows the size of the fleet.
 await requests(10)
 await clock.advance((LIFETIME_S - 5) * 1_000)
 await requests(10)
@@ -88,8 +88,8 @@ const refused = await requests(AWAY_S)
 const all = (PROCESSES * AWAY_S) / EVERY_S
 const share = (count) => `${count.toFixed(0)} of ${all} (${((100 * count) / all).toFixed(1)} %)`
 console.log(
-  `${PROCESSES} processes, a request every ${EVERY_S} s; the store is away for ${AWAY_S} s, and the token serves for ${SERVES_S} s more`,
+  `${PROCESSES} processes, a request every ${EVERY_S} s; the store is away for ${AWAY_S} s, and the token is valid for ${SERVES_S} s more`,
 )
 console.log(`token requests: ${service.counts.calls}, of which the service accepted ${service.counts.accepted}`)
 console.log(`refused:        ${share(refused)}`)
-console.log(`at the least:   ${share(bound())}`)
+console.log(`lower bound:    ${share(bound())}`)

@@ -50,7 +50,7 @@ export async function bundle(entry, without) {
       contents = contents.replace(from, () => to)
       done.add(edit)
     }
-    // Each owner is a process of its own, and what one reads is no work of another.
+    // Each owner is a process of its own, so it does not count the responses that another one reads.
     if (name === 'store/steps.ts') contents = asOfProcess(contents)
     return { contents, loader: 'ts' }
   }

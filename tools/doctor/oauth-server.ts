@@ -35,7 +35,7 @@ export function oauthSource(
   })
 }
 
-/** The findings from metadata and responses, beside tokens. */
+/** What metadata and responses say about the server. */
 export function serverFindings({ metadata, calls }: Recording): Pick<Findings, 'tokenEndpoint' | 'dpop'> {
   const found = metadata.map(({ text }) => parsed(text)).find((one) => member(one, 'token_endpoint') !== undefined)
   const endpoint = member(found, 'token_endpoint')
