@@ -3,7 +3,6 @@ import { type LoginReason, reduced, type TokenError } from './errors.ts'
 import { checkChoice, checkFunction, type Complete, type KeysOf, namesOf } from './option-checks.ts'
 import { warn, warnOnce } from './runtime.ts'
 import type { ResourceOptions } from './resource.ts'
-import { member } from './thrown.ts'
 
 /** The events by name. Instants are epoch ms of this machine's wall clock; durations are ms. No event contains a secret. `resource`: what the tokens are for, in events of `forResource`. */
 export interface TokenEvents {
@@ -98,16 +97,6 @@ export interface SuspicionEvent {
   status?: number
   serviceCode?: string
   action: 'obtain' | 'stop'
-}
-
-/** @param given An event, a status or the internals of a manager. @returns What its tokens are for, as text. Undefined: the login's own API. */
-export function resourceName(given: object): string | undefined {
-  const resource = member(given, 'resource')
-  return resource === undefined
-    ? undefined
-    : Object.values(resource as object)
-        .flat()
-        .join(' ')
 }
 
 /** A listener for every event, called with the event's name. */

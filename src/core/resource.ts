@@ -7,3 +7,8 @@ export interface ResourceOptions {
   /** Sent with the exchange. Default: none, so the server chooses the scope for this resource. */
   scope?: string | undefined
 }
+
+/** The resource of events and of `status()` says its name, so that no other module has to. */
+export interface NamedResource {
+  toString(): string
+}

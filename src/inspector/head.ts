@@ -1,4 +1,5 @@
 import type { LoginEvents } from '../core/events.ts'
+import type { NamedResource } from '../core/resource.ts'
 import type { LoginStatus } from '../core/status.ts'
 import { GREEN, NAMES, ORANGE, RED } from './dots.ts'
 
@@ -43,7 +44,7 @@ export function headOf(status: LoginStatus, life: Life | undefined, now: number)
   return {
     share,
     color,
-    title: [namedBy(status), ...parts].filter(Boolean).join(' · '),
+    title: [status.resource as NamedResource | undefined, ...parts].filter(Boolean).join(' · '),
     counts: shownCounts.join(' · '),
   }
 }
@@ -66,10 +67,6 @@ function headOfToken(
     ],
   }
 }
-
-/** What the tokens are for. */
-const namedBy = ({ resource }: LoginStatus): string | undefined =>
-  resource && Object.values<string>(resource as never).join(' ')
 
 /** The panel names the resource at its head. */
 interface Told {

@@ -1,7 +1,7 @@
 import type { TokenErrorCode } from '../core/errors.ts'
 import type { LoginEvents } from '../core/events.ts'
 import { checkedFlag, checkedText, checkObject, kindOf, ifGiven, readOptions } from '../core/option-checks.ts'
-import { resourceName } from '../core/events.ts'
+import type { NamedResource } from '../core/resource.ts'
 import { member } from '../core/thrown.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 
@@ -48,8 +48,8 @@ export function logEvents(
   return tokens.onAny((event: keyof LoginEvents, given) => {
     const [level, text] = LINES[event](given as never) ?? []
     if (level === undefined) return
-    const names = [name, resourceName(given)].filter((one) => one !== undefined).join(', ')
-    const prefix = names === '' ? 'axios-evergreen' : `axios-evergreen (${names})`
+    const names = [name, resourceOf(given)].filter((one) => one !== undefined)
+    const prefix = names.length > 0 ? `axios-evergreen (${names.join(', ')})` : 'axios-evergreen'
     // The message of a custom source may have line breaks.
     const line = `${prefix}: ${text}`.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     log[level](...(fields ? [fieldsOf(event, name, given), line] : [line]))
@@ -65,6 +65,8 @@ function checkMethod(log: object, level: keyof EventLog): void {
     )
 }
 
+const resourceOf = (event: object) => member(event, 'resource') as NamedResource | undefined
+
 const FIELDS = [
   ...['code', 'status', 'serviceCode', 'attempt', 'by', 'because'],
   ...['durationMs', 'severity', 'evidence', 'fingerprint', 'kind'],
@@ -76,7 +78,7 @@ function fieldsOf(event: string, name: string | undefined, given: object): Reado
   const fields = [
     ['event', event],
     ['name', name],
-    ['resource', resourceName(given)],
+    ['resource', resourceOf(given)?.toString()],
     ...FIELDS.map((field) => [field, read(field)]),
   ]
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined) as [string, unknown][])

@@ -1,7 +1,7 @@
 import type { Attributes, Meter, Tracer } from '@opentelemetry/api'
 import { internalsOf } from '../core/manager-internals.ts'
 import { asGiven, checkFunction, checkObject, readOptions } from '../core/option-checks.ts'
-import { resourceName } from '../core/events.ts'
+import type { NamedResource } from '../core/resource.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { Measurements } from './measurements.ts'
 import { TokenRequests } from './token-requests.ts'
@@ -33,8 +33,8 @@ export interface InstrumentOptions {
 export function instrument(tokens: Pick<TokenManager, 'onAny' | 'status'>, options: InstrumentOptions): () => void {
   const { meter, tracer, attributes: given } = checked(tokens, options)
   const internals = internalsOf(tokens)
-  const resource = resourceName(tokens.status())
-  const attributes = { ...given, ...(resource !== undefined && { 'evergreen.resource': resource }) }
+  const resource = tokens.status().resource as NamedResource | undefined
+  const attributes = { ...given, ...(resource !== undefined && { 'evergreen.resource': resource.toString() }) }
   const wallNow = () => internals?.clock.wallNow() ?? Date.now()
   const monotonicNow = () => internals?.clock.monotonicNow() ?? performance.now()
   const measurements = meter && new Measurements(meter, attributes, () => tokens.status(), wallNow)

@@ -6,6 +6,7 @@ import type { LoginGenerations } from '../core/login-generations.ts'
 import type { LoginHost, LoginView } from '../core/login-port.ts'
 import type { Machine } from '../core/machine.ts'
 import type { NewTokens, StoredTokens } from '../core/stored-tokens.ts'
+import type { NamedResource } from '../core/resource.ts'
 import type { TokenRecord } from '../core/token-store.ts'
 import type { ResourceManager } from './resource-manager.ts'
 import type { Written } from './slot-view.ts'
@@ -103,10 +104,8 @@ export class Family {
   }
 
   #reportTooLarge(digest: string): void {
-    const { resource, audience, scope } = this.#tokensOf(digest)?.status().resource ?? {}
-    const name = [resource ?? audience ?? scope].flat().join(' ')
-    const what = name === '' ? 'a resource' : name
-    const message = `The access token for ${what} left the shared record, which must stay under 64 KiB: each process now requests its own`
+    const what: NamedResource = this.#tokensOf(digest)?.status().resource ?? 'a resource'
+    const message = `The access token for ${what.toString()} left the shared record, which must stay under 64 KiB: each process now requests its own`
     this.account.settings.events.anomaly('unexpected-response', message)
   }
 

@@ -24,11 +24,14 @@ export function checkedResource(given: ResourceOptions): Resource {
   const { resource, audience, scope } = own
   if (resource === undefined && audience === undefined && scope === undefined)
     throw new TypeError('forResource needs resource, audience or scope: name the API that the token is for')
-  const options = Object.freeze({
+  const options = {
     ...(resource !== undefined && { resource }),
     ...(audience !== undefined && { audience }),
     ...(scope !== undefined && { scope }),
-  })
+  }
+  const name = Object.values(options).flat().join(' ')
+  // Who logs an event needs no code to name its resource.
+  Object.freeze(Object.defineProperty(options, 'toString', { value: () => name }))
   const words = (scope ?? '').split(' ').filter((word) => word !== '')
   const key = JSON.stringify([sorted([resource ?? []].flat()), audience ?? '', sorted(words)])
   return Object.freeze({ options, key, scope: words })
