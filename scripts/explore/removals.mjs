@@ -142,6 +142,19 @@ export const REMOVALS = {
   ],
   // The register may drop a record that is still needed.
   'the time to keep': [['store/stored-state.ts', 'keptMs(state, reading.now) + DAY_MS', '30_000']],
+  // The exchange for a resource takes no lease; its rotation, or its access token, is not in the step that stores the other; or one token serves all resources.
+  'resources, the lease': [
+    ['resources/slot-view.ts', 'tokens: tokens && ownAgain(', 'lease: before.lease,\n    tokens: tokens && ownAgain('],
+  ],
+  'resources, the rotation': [
+    ['resources/slot-view.ts', 'return { ...after, accessToken,', 'return { ...after, refreshToken: own?.refreshToken, accessToken,'],
+  ],
+  'resources, the token': [
+    ['resources/slot-view.ts', 'if (isStored) return withSlot(', 'if (tokens === null) return withSlot('],
+  ],
+  'resources, a token for each': [
+    ['resources/slot-view.ts', 'slotsOf(state)[digest]', 'Object.values(slotsOf(state))[0]'],
+  ],
   // Found by drawn courses (test/properties/removed.ts): two acts of one owner are compared by their dates, whatever a reading is worth;
   F399: [
     ['core/acts.ts', '  if (stored.owner === act.owner) return stored.n > act.n\n', ''],

@@ -1,3 +1,4 @@
+import { CLOCK_SLACK_MS } from '../core/acts.ts'
 import { member } from '../core/thrown.ts'
 import { type Absent, bare } from '../core/whole.ts'
 import type { Change, Reading, RecordState, StoredCoolDown, StoredTokenSet } from '../record/record-shape.ts'
@@ -64,9 +65,10 @@ export function throughSlot<Result>(step: Step<Result>, use: SlotUse): Step<Resu
   }
 }
 
-/** @returns The rest of a duration that began at `at`: 0 to `ms`. If `at` is more than a second in the future, a clock was set back: 0. */
-function left(at: number, ms: number, now: number): number {
-  return at - now > 1_000 ? 0 : Math.max(0, Math.min(ms, at + ms - now))
+/** `leftOf` of the record, whose code a page without a store does not load. */
+function left({ at, ms }: Pick<StoredCoolDown, 'at' | 'ms'>, now: number): number {
+  if (ms === null) return Infinity
+  return at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)
 }
 
 function slotsOf(state: RecordState): Readonly<Record<string, Slot>> {
@@ -99,7 +101,7 @@ function projectedFor(state: RecordState, digest: string, now: number): RecordSt
 
 /** An access token with its durations counted from `now`. No duration grows if `at` is in the future. */
 function accessIn({ at, accessToken, accessLifetimeMs, accessMs, dueMs }: Omit<Slot, 'usedAt'>, now: number) {
-  return { accessToken, accessLifetimeMs, accessMs: left(at, accessMs, now), dueMs: lessPassed(dueMs, at, now) }
+  return { accessToken, accessLifetimeMs, accessMs: left({ at, ms: accessMs }, now), dueMs: lessPassed(dueMs, at, now) }
 }
 
 /** The token set with its durations counted from `now`. */
@@ -111,10 +113,9 @@ function lessPassed(ms: number | undefined, at: number, now: number): number | u
   return ms === undefined ? undefined : ms - Math.max(0, now - at)
 }
 
-/** @returns The rest of a cool-down, ms. Infinity: until the login ends. -1: there is none. */
+/** @returns The rest of a cool-down, ms. -Infinity: there is none. */
 function restOf(coolDown: StoredCoolDown | undefined, now: number): number {
-  if (!coolDown) return -1
-  return coolDown.ms === null ? Infinity : left(coolDown.at, coolDown.ms, now)
+  return coolDown ? left(coolDown, now) : -Infinity
 }
 
 function longer(one: StoredCoolDown | undefined, other: StoredCoolDown | undefined, now: number) {
@@ -184,7 +185,7 @@ function slotIn({ accessToken, accessLifetimeMs, accessMs, dueMs }: StoredTokenS
 /** Drops expired tokens and, if there are still too many beside the token of this step, the least recently used. */
 function kept(slots: readonly [string, Slot][], now: number): [string, Slot][] {
   return slots
-    .filter(([, { at, accessMs, coolDown }]) => left(at, accessMs, now) > 0 || restOf(coolDown, now) > 0)
+    .filter(([, { at, accessMs, coolDown }]) => left({ at, ms: accessMs }, now) > 0 || restOf(coolDown, now) > 0)
     .sort(([, one], [, other]) => other.usedAt - one.usedAt)
     .slice(0, MOST_SLOTS - 1)
 }

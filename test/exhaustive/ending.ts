@@ -38,6 +38,8 @@ async function judgeLogin(world: World, living: readonly Owner[]): Promise<void>
       world.watch.fail('login', `${owner.name} does not adopt the tokens of a login`)
   }
   for (const owner of living) await grants(world, owner, 'renew')
+  for (const wish of ['orders', 'stock'] as const)
+    if (world.scope.owners.flat().includes(wish)) for (const owner of living) await grants(world, owner, wish)
   await asks(world, first, 'reset')
   await world.calm(5 * 60_000)
   for (const owner of living)

@@ -69,7 +69,7 @@ export class LoginRules {
   #inDoubt(owner: Owner, last: Presentation, now: number, how: string): void {
     reach('R8: presented again, in doubt')
     if (owner.isForced) return
-    if (owner.isServed) this.#fail(`${how}, although its access token serves`)
+    if (owner.servesFor(owner.exchangesFor)) this.#fail(`${how}, although its access token serves`)
     // After the first doubt the pauses are those after a 5xx.
     if (!last.wasDoubted && now - last.at < PAUSE_MS) this.#fail(`${how}, after ${now - last.at} ms`)
   }

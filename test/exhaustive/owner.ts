@@ -10,6 +10,7 @@ import {
   type TokenStore,
 } from '../../src/index.ts'
 import type { LoginManager } from '../../src/login/index.ts'
+import { forResource, type ResourceTokens } from '../../src/oauth2/index.ts'
 import { sharedStore, type TokenRegister } from '../../src/store/index.ts'
 import { hashOf } from './hash.ts'
 import type { Watch } from './watch.ts'
@@ -19,10 +20,11 @@ import type { Watch } from './watch.ts'
  * later: a get, after the pause of an owner that waits for a login · login: a user logs in, and the owner adopts the
  * tokens; the service may name the user · logout, reset · look: a check of the record, as by a page that follows its login · request: it is sent, and
  * the API rejects its token, as an attachment sees it · ended: a get, when the access token has expired · days: a get, after more than a day and
- * the lifetime of a refresh token.
+ * the lifetime of a refresh token · orders, stock: a get of a resource.
  */
 export type Wish =
-  Login | 'get' | 'renew' | 'due' | 'later' | 'logout' | 'reset' | 'look' | 'request' | 'ended' | 'days'
+  Login | Resource | 'get' | 'renew' | 'due' | 'later' | 'logout' | 'reset' | 'look' | 'request' | 'ended' | 'days'
+export type Resource = 'orders' | 'stock'
 type Login = 'login' | 'login ann' | 'login bob'
 /** What an owner does in one turn, concurrently: nothing waits for the end of what was done before. */
 export type Act = Wish | `${Wish}+${Wish}` | `${Wish}+${Wish}+${Wish}`
@@ -95,6 +97,8 @@ export class Owner {
   /** How many messages of the owner were lost or late. */
   troubles = 0
   grant: Grant | undefined
+  /** What its exchange is for. Undefined: the login's own API. */
+  exchangesFor: string | undefined
   /** The id of the last message of the owner to the service. */
   exchange = ''
   /** The tokens that the store returned last: their version, and their login. */
@@ -228,8 +232,9 @@ export class Owner {
       if (wish === 'look') this.#internals.followLogin?.()()
       if (wish === 'due' && this.tokens.status().phase === 'due') await this.#renewedBehind()
       if (wish === 'request') await this.#request()
-      const waits = wish === 'get' || wish === 'later' || wish === 'ended' || wish === 'days'
-      told.token = waits ? await this.tokens.getAccessToken() : this.tokens.peekAccessToken()
+      const resource = isResource(wish) ? wish : undefined
+      const waits = resource !== undefined || wish === 'get' || wish === 'later' || wish === 'ended' || wish === 'days'
+      told.token = waits ? await this.#tokensFor(resource).getAccessToken() : this.tokens.peekAccessToken()
       if (waits) this.#watch.served(this, told)
     } catch (error) {
       const { code, loginReason } = error as Partial<TokenError>
@@ -242,7 +247,16 @@ export class Owner {
 
   /** Whether callers need not wait. */
   get isServed(): boolean {
-    return ['fresh', 'due'].includes(this.tokens.status().phase)
+    return this.servesFor()
+  }
+
+  /** @param what Undefined: the login's own API. */
+  servesFor(what?: string): boolean {
+    return ['fresh', 'due'].includes(this.#tokensFor(what).status().phase)
+  }
+
+  #tokensFor(what?: string): ResourceTokens {
+    return what === undefined ? this.tokens : forResource(this.tokens, { audience: what })
   }
 
   /** Whether a caller requires another token in any case: the API has rejected the current one, or `renew()` was called. */
@@ -307,6 +321,10 @@ export class Owner {
   }
 }
 
+function isResource(wish: Wish): wish is Resource {
+  return wish === 'orders' || wish === 'stock'
+}
+
 function isLogin(wish: Wish): wish is Login {
   return wish.startsWith('login')
 }
@@ -320,10 +338,12 @@ function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
       return {
         async acquire(name, seenVersion, ...more) {
           const askedAt = owner.time()
-          watch.claims(owner, seenVersion)
+          // The manager of a resource has seen versions of its own.
+          const isOfResource = more[1]?.view !== undefined
+          if (!isOfResource) watch.claims(owner, seenVersion)
           const answer = await record.acquire(name, seenVersion, ...more)
           if (answer.kind === 'granted') owner.grant = { ...answer, askedAt, isUsed: false }
-          watch.answered(owner, seenVersion, answer)
+          watch.answered(owner, seenVersion, answer, isOfResource)
           return answer
         },
         async acquireForLogout(name, seenVersion, ...more) {
@@ -350,7 +370,7 @@ function watched(store: OpenableStore, owner: Owner, watch: Watch): TokenStore {
           const decide: Decide = (found) => (report = typeof told === 'function' ? told(found) : told)
           const answer = await record.release(lease, decide)
           watch.released(lease, report!)
-          if (answer.newer) watch.offered(owner, answer.newer)
+          if (answer.newer) watch.offered(owner, answer.newer, lease.view !== undefined)
           return answer
         },
         clear: (...what) => record.clear(...what),

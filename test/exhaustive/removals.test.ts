@@ -111,6 +111,14 @@ describe('given the protocol without one of its rules', () => {
       'a login and a machine that sleeps',
       /^R8: B presents again what A presented \(accepted\), whose claim stands/,
     ],
+    [
+      'resources, the lease',
+      'two resources of two owners',
+      /^R8: [AB] presents again what [AB] presented \(\w+\), whose claim stands/,
+    ],
+    ['resources, the rotation', 'two resources of two owners', /^kept login: a caller of [AB] is told that a login is/],
+    ['resources, the token', 'two resources of two owners', /^I3: [AB] has a token set that is stored nowhere/],
+    ['resources, a token for each', 'two resources of two owners', /^F418: a caller of [AB] asked for/],
     ['grace', 'a grace and a crash', /^I1: B presents a refresh token again that A presented/],
   ])('when that is %s, then the explorer finds the violation (%s)', async (rule, scope, violation) => {
     const [found] = await explored('--scope', scope, '--without', rule)

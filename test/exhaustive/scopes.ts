@@ -26,6 +26,16 @@ const REQUEST: readonly Wish[] = ['login', 'request']
 /** An obtain ends earlier sessions at the service, and no owner makes exchanges without the store. */
 const ENDS = { obtainEnds: true, onUnavailable: 'fail' } as const
 
+/** Two owners of a login ask for resources at the same time. */
+const TWO_RESOURCES = {
+  owners: [['login'], ['get']],
+  acts: [['orders+stock'], ['stock+orders']],
+  // The second owner adopts the login, and both ask.
+  begins: ['go A1', 'go A2', 'go B1', 'act A', 'act B'],
+  ...LOGIN,
+} as const
+const ONE_OF_TWO = { ...TWO_RESOURCES, acts: [['orders'], ['stock']] } as const
+
 /** Logins end only because the service rejects them (R8), and requests of one never get tokens of another (R10). */
 const LOGINS: readonly Scope[] = [
   { name: 'a login, an owner killed', ...TWO_ENDED, faults: { crash: 1 }, most: 1 },
@@ -45,6 +55,9 @@ const LOGINS: readonly Scope[] = [
     most: 2,
     ...LOGIN,
   },
+  { name: 'two resources of two owners', ...TWO_RESOURCES, faults: {}, most: 0 },
+  { name: 'two resources, an owner killed', ...ONE_OF_TWO, faults: { crash: 1 }, most: 1 },
+  { name: 'two resources and an answer lost', ...ONE_OF_TWO, faults: { lost: 1 }, most: 1 },
   { name: 'a login and another epoch', ...TWO_ENDED, faults: { restart: 1 }, most: 1 },
   {
     name: 'a login whose last renewal is lost',
@@ -338,6 +351,7 @@ const REGISTER: Faults = { flush: 1, restore: 1, step: 1 }
 export const LARGE_SCOPES: readonly Scope[] = [
   ...PAIRED_SCOPES,
   { name: '2 owners x 2 renewals, no fault', owners: [GET_RENEW, GET_RENEW], faults: {}, most: 0, slow: 3 },
+  { name: '2 x 2 resources, a crash or an answer lost', ...TWO_RESOURCES, faults: { crash: 1, lost: 1 }, most: 1 },
   { name: '2 x 2, any 1 fault', owners: [GET_RENEW, GET_RENEW], faults: NO_RESET, most: 1 },
   { name: '2 x 2 when due, any 1 fault', owners: [GET_DUE, GET_DUE], faults: NO_RESET, most: 1 },
   { name: '2 x 2 when due, 1 reset', owners: [GET_DUE, GET_DUE], faults: { reset: 1 }, most: 1 },

@@ -6,6 +6,8 @@ export const REFRESH_MS = 3_600_000
 interface Session {
   readonly access: string
   readonly issuedAt: number
+  /** The resource that the access token is for. */
+  readonly what: string | undefined
   /** The login or the obtain from which the session descends. */
   readonly root: string
   /** The user, if the service names one. */
@@ -54,7 +56,7 @@ export class TokenService {
   }
 
   /** @throws {TokenError} like the 401 of the specification. */
-  refresh(name: string, refreshToken: string, now: number): TokenGrant {
+  refresh(name: string, refreshToken: string, now: number, what?: string): TokenGrant {
     const session = this.#sessions.get(refreshToken)
     const isRepeat = session?.refresh === 'spent' && now - (session.spentAt ?? now) < this.#graceMs
     if (!session || (session.refresh !== 'live' && !isRepeat)) {
@@ -63,7 +65,7 @@ export class TokenService {
     }
     session.refresh = 'spent'
     session.spentAt ??= now
-    return this.#issue(name, session.root, now, session.person)
+    return this.#issue(name, session.root, now, session.person, what)
   }
 
   /** @returns The obtains that have ended the session of a refresh token. */
@@ -99,14 +101,19 @@ export class TokenService {
     return undefined
   }
 
+  /** @returns The resource that an access token is for. Undefined: the login's own API. */
+  whatIs(access: string): string | undefined {
+    return this.#sessionOf(access)?.what
+  }
+
   issuedAt(access: string): number | undefined {
     return this.#sessionOf(access)?.issuedAt
   }
 
   get key(): string {
     return [...this.#sessions]
-      .map(([name, { refresh, issuedAt, spentAt, endedBy }]) =>
-        [name, refresh, issuedAt, this.#graceMs > 0 ? spentAt : '', ...[...endedBy].sort()].join(' '),
+      .map(([name, { refresh, issuedAt, what, spentAt, endedBy }]) =>
+        [name, refresh, issuedAt, what, this.#graceMs > 0 ? spentAt : '', ...[...endedBy].sort()].join(' '),
       )
       .sort()
       .join()
@@ -116,9 +123,9 @@ export class TokenService {
     return [...this.#sessions.values()].find((session) => session.access === access)
   }
 
-  #issue(name: string, root: string, now: number, person?: string): TokenGrant {
+  #issue(name: string, root: string, now: number, person?: string, what?: string): TokenGrant {
     const access = `access-${name}`
-    const session: Session = { access, issuedAt: now, root, person, refresh: 'live', endedBy: new Set() }
+    const session: Session = { access, issuedAt: now, root, person, what, refresh: 'live', endedBy: new Set() }
     this.#sessions.set(`refresh-${name}`, session)
     return {
       accessToken: access,

@@ -160,8 +160,12 @@ export class Watch {
     return this.#acts ? { login: this.#acts.loginAt(owner), acts: this.#acts.actsOf(owner) } : {}
   }
 
-  served(owner: Owner, { token, login }: Told): void {
-    if (token !== undefined) this.#acts?.got(owner, token, login)
+  served(owner: Owner, { wish, token, login }: Told): void {
+    if (token === undefined) return
+    this.#acts?.got(owner, token, login)
+    const what = this.#service.whatIs(token)
+    const asked = wish === 'orders' || wish === 'stock' ? wish : undefined
+    if (what !== asked) this.fail('F418', `a caller of ${owner.name} asked for ${asked}, and gets ${token} for ${what}`)
   }
 
   /** A caller got the error that a login is required. */
@@ -193,12 +197,12 @@ export class Watch {
     else reach('R10: a request is replayed')
   }
 
-  answered(owner: Owner, seenVersion: number, answer: LeaseResult): void {
+  answered(owner: Owner, seenVersion: number, answer: LeaseResult, isOfResource = false): void {
     reach(`lease ${answer.kind}`)
     this.#restore?.hasStepped(owner)
     if (answer.kind === 'granted') reachGrant(answer)
-    if (answer.kind === 'newer') this.#isNewer(owner, seenVersion, answer.tokens)
-    if (answer.kind === 'newer') this.offered(owner, answer.tokens)
+    if (answer.kind === 'newer' && !isOfResource) this.#isNewer(owner, seenVersion, answer.tokens)
+    if (answer.kind === 'newer') this.offered(owner, answer.tokens, isOfResource)
     if (answer.kind === 'busy' && answer.remainingMs > EXCHANGE_MS * 1.5 + 3_000)
       this.fail('R2', `a lease is valid for ${answer.remainingMs} ms more`)
   }
@@ -240,7 +244,7 @@ export class Watch {
   }
 
   accepted(owner: Owner, lease: Lease, tokens: NewTokens, stored: StoredTokens, hadTrouble: boolean): void {
-    this.offered(owner, stored)
+    this.offered(owner, stored, lease.view !== undefined)
     if (!hadTrouble) this.knowledge.settles(owner.exchange)
     const last = this.#presentations.get(lease.tokens?.refreshToken ?? '')?.at(-1)
     if (last?.owner === owner.name && !hadTrouble) last.isSettled = true
@@ -294,7 +298,8 @@ export class Watch {
     if (root === undefined) return
     if (this.#endedRoots.has(root)) this.fail('login', `${owner.name} brings back a session that was forgotten`)
     this.#roots.add(root)
-    this.#stored.set(tokens!.accessToken, tokens!.fence)
+    for (const token of [tokens!.accessToken, ...slotsIn(after)])
+      if (!this.#stored.has(token)) this.#stored.set(token, tokens!.fence)
     if (tokens!.accessToken !== before?.tokens?.accessToken && before && after.version <= before.version)
       this.fail('version', `a new token set does not raise it from ${before.version}`)
   }
@@ -350,9 +355,10 @@ export class Watch {
    * An owner may now use these tokens. The owner must not believe them valid for longer than they are, or than a whole
    * lifetime if the clock was stepped.
    */
-  offered(owner: Owner, tokens: StoredTokens): void {
-    owner.offered = { version: tokens.version, login: this.#service.loginOf(tokens.accessToken) }
-    this.#believes(owner, tokens)
+  offered(owner: Owner, tokens: StoredTokens, isOfResource = false): void {
+    if (!isOfResource) owner.offered = { version: tokens.version, login: this.#service.loginOf(tokens.accessToken) }
+    // The record has no token of the resource yet.
+    if (!isOfResource || tokens.accessToken !== '') this.#believes(owner, tokens)
   }
 
   #believes({ name }: Owner, { accessToken, accessRemainingMs }: StoredTokens): void {
@@ -367,6 +373,12 @@ export class Watch {
     if (accessRemainingMs > truthMs && !this.isStepped)
       this.fail('R2', `${name} believes a token for ${accessRemainingMs} ms that lives for ${truthMs} ms`)
   }
+}
+
+/** The access tokens of resources in a record. */
+function slotsIn({ resources }: RecordState): string[] {
+  const { slots = {} } = (resources ?? {}) as { slots?: Readonly<Record<string, { accessToken: string }>> }
+  return Object.values(slots).map(({ accessToken }) => accessToken)
 }
 
 function reachGrant({ isDoubted, isLastResort, overlapped, missing, isPrivate, unclear }: Lease): void {

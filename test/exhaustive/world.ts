@@ -108,9 +108,10 @@ export class World {
         id: 'account',
         obtain: ({ signal }) =>
           grant === 'login' ? Promise.reject(loginRequired()) : this.#call(owner, signal, undefined),
-        refresh: (refreshToken, { signal }) => this.#call(owner, signal, refreshToken),
+        refresh: (refreshToken, { signal, resource }) => this.#call(owner, signal, refreshToken, resource?.audience),
         revoke: ({ refreshToken }) => this.#revoke(owner, refreshToken),
         reuseGraceMs: graceMs,
+        resources: true,
         login: grant === 'login' ? person : undefined,
       },
       login: (person) => this.#login(owner, person),
@@ -545,7 +546,8 @@ export class World {
     return { value: isReplaced, text: String(isReplaced) }
   }
 
-  async #call(owner: Owner, signal: AbortSignal, refreshToken: string | undefined): Promise<TokenGrant> {
+  async #call(owner: Owner, signal: AbortSignal, refreshToken: string | undefined, what?: string): Promise<TokenGrant> {
+    owner.exchangesFor = what
     const presentation = this.watch.presents(owner, refreshToken)
     const { knowledge } = this.watch
     const id = nextExchangeOf(owner)
@@ -556,7 +558,7 @@ export class World {
       this.watch.ended(presentation, 'unknown')
     })
     try {
-      const serve = () => this.#served(id, refreshToken)
+      const serve = () => this.#served(id, refreshToken, what)
       const grant = await this.#send<TokenGrant>(owner, 'service', refreshToken ?? 'obtain', serve, id)
       this.watch.ended(presentation, 'accepted')
       return grant
@@ -567,13 +569,13 @@ export class World {
     }
   }
 
-  #served(name: string, refreshToken: string | undefined): Reply {
+  #served(name: string, refreshToken: string | undefined, what?: string): Reply {
     this.watch.knowledge.acts(name)
     try {
       const grant =
         refreshToken === undefined
           ? this.#service.obtain(name, this.#now)
-          : this.#service.refresh(name, refreshToken, this.#now)
+          : this.#service.refresh(name, refreshToken, this.#now, what)
       return { value: grant, text: 'granted' }
     } catch (error) {
       return { error, text: 'refused' }
