@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { memoryStore } from '../../src/index.ts'
 import { startThread } from '../oauth2/support/oidc-server.ts'
 import { manualClock } from '../../tools/testing/manual-clock.ts'
-import { AGENTS } from './agents.ts'
+import { type Agent, AGENTS } from './agents.ts'
 import { agentAt, caught, connected, finish, loggedIn, loginAt, startWorld } from './login-world.ts'
 
 interface Counts {
@@ -24,9 +24,14 @@ async function started() {
   ends.push(end)
   const issuer = await call<string>('start')
   const scopeOf = (token: string, resource: string) => call<string | undefined>('scopeOf', { token, resource })
-  const world = await startWorld({ authorization: { issuer, scopeOf } })
+  /** Starts another MCP server. */
+  const another = async () => {
+    const server = await startWorld({ authorization: { issuer, scopeOf } })
+    return { ...server, agree: (page: URL | string) => agreed(String(page)) }
+  }
   return {
-    world: { ...world, agree: (page: URL | string) => agreed(String(page)) },
+    another,
+    world: await another(),
     counts: () => call<Counts>('counts'),
     resources: () => call<[grant: string, resource: string][]>('resources'),
     expireAccess: () => call('expireAccess'),
@@ -108,5 +113,26 @@ describe.each(AGENTS.slice(0, 2))('given oidc-provider, and %s', (_, agentOf) =>
     expect(await other.tokens.logout()).toMatchObject({ revoked: true })
     expect(await counts()).toMatchObject({ revokedGrants: 1 })
     expect(String(await caught(second.call('whoami')))).toMatch(/Unauthorized/)
+  })
+
+  it('when two servers have this authorization server, then each has a login whose tokens are for it alone, and a logout ends one', async () => {
+    const { world, another, counts, resources, expireAccess } = await started()
+    const worlds = [world, await another()]
+    const store = memoryStore()
+    const logins = worlds.map((one) => loginAt(one, { store }))
+    const agents: Agent[] = []
+    for (const [n, one] of worlds.entries()) agents.push(await loggedIn(one, logins[n]!, agentOf))
+    await expireAccess()
+    expect(await Promise.all(agents.map((agent) => agent.call('whoami')))).toEqual(['you', 'you'])
+    const named = ['authorization_code', 'refresh_token'].flatMap((grant) =>
+      worlds.map(({ serverUrl }) => [grant, serverUrl.href]),
+    )
+    expect((await resources()).sort()).toEqual(named.sort())
+    const token = await logins[0]!.tokens.getAccessToken()
+    const init = { method: 'POST', headers: { authorization: `Bearer ${token}` } }
+    expect((await fetch(worlds[1]!.serverUrl, init)).status).toBe(401)
+    await logins[0]!.tokens.logout()
+    expect(await agents[1]!.call('whoami')).toBe('you')
+    expect(await counts()).toMatchObject({ codes: 2, refreshes: 2, refusals: 0 })
   })
 })
