@@ -1,4 +1,3 @@
-import { CLOCK_SLACK_MS } from '../core/acts.ts'
 import { member } from '../core/thrown.ts'
 import { type Absent, bare } from '../core/whole.ts'
 import type { Change, Reading, RecordState, StoredCoolDown, StoredTokenSet } from '../record/record-shape.ts'
@@ -68,7 +67,7 @@ export function throughSlot<Result>(step: Step<Result>, use: SlotUse): Step<Resu
 /** `leftOf` of the record, whose code a page without a store does not load. */
 function left({ at, ms }: Pick<StoredCoolDown, 'at' | 'ms'>, now: number): number {
   if (ms === null) return Infinity
-  return at - now > CLOCK_SLACK_MS ? 0 : Math.min(ms, at + ms - now)
+  return at - now > 1_000 ? 0 : Math.min(ms, at + ms - now)
 }
 
 function slotsOf(state: RecordState): Readonly<Record<string, Slot>> {

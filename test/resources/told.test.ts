@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { createTokenManager, type LoginEvents, logEvents, TokenError, type TokenSource } from '../../src/index.ts'
+import { createTokenManager, logEvents, TokenError, type TokenSource } from '../../src/index.ts'
 import { headOf, lineOf } from '../../src/inspector/head.ts'
-import { person } from '../../src/login/index.ts'
+import { type LoginEvents, person } from '../../src/login/index.ts'
 import { forResource } from '../../src/oauth2/index.ts'
 import { instrument } from '../../src/opentelemetry/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
@@ -54,8 +54,8 @@ describe('given the tokens of a resource (F424)', () => {
       const lines: [{ event: string; resource: string }, string][] = []
       const log = (...line: (typeof lines)[0]) => void lines.push(line)
       logEvents(orders, { info: log, warn: log, error: log }, { name: 'shop', fields: true })
-      const { meter, read } = readableMeter()
-      instrument(orders, { meter })
+      const metrics = readableMeter()
+      instrument(orders, metrics)
       if (kind === 'loginChanged') void tokens.adopt({ refreshToken: 'r' })
       const waiting = orders.getAccessToken().catch(() => undefined)
       await clock.advance(10_000)
@@ -69,7 +69,7 @@ describe('given the tokens of a resource (F424)', () => {
         expect(fields.resource).toBe(NAME)
         expect(line).toContain(`axios-evergreen (shop, ${NAME}): `)
       }
-      const measured = (await read()).split('\n').filter((line) => line.startsWith('evergreen'))
+      const measured = (await metrics.read()).split('\n').filter((line) => line.startsWith('evergreen'))
       expect(measured.filter((line) => !line.includes(`evergreen_resource="${NAME}"`))).toEqual([])
       // The panel names the resource once, at its head.
       for (const [name, event] of events) expect(lineOf(name as never, event)).not.toContain('orders')
