@@ -147,7 +147,11 @@ export const REMOVALS = {
     ['resources/slot-view.ts', 'tokens: tokens && ownAgain(', 'lease: before.lease,\n    tokens: tokens && ownAgain('],
   ],
   'resources, the rotation': [
-    ['resources/slot-view.ts', 'return { ...after, accessToken,', 'return { ...after, refreshToken: own?.refreshToken, accessToken,'],
+    [
+      'resources/slot-view.ts',
+      'return { ...after, accessToken,',
+      'return { ...after, refreshToken: own?.refreshToken, accessToken,',
+    ],
   ],
   'resources, the token': [
     ['resources/slot-view.ts', 'if (isStored) return withSlot(', 'if (tokens === null) return withSlot('],
