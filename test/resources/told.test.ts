@@ -55,7 +55,7 @@ describe('given the tokens of a resource (F424)', () => {
       const log = (...line: (typeof lines)[0]) => void lines.push(line)
       logEvents(orders, { info: log, warn: log, error: log }, { name: 'shop', fields: true })
       const metrics = readableMeter()
-      instrument(orders, metrics)
+      instrument(orders, { meter: metrics.meter })
       if (kind === 'loginChanged') void tokens.adopt({ refreshToken: 'r' })
       const waiting = orders.getAccessToken().catch(() => undefined)
       await clock.advance(10_000)
