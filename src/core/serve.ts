@@ -12,8 +12,8 @@ import { isWithin } from './within-call.ts'
  * The idea of this package: a caller takes the current token, or waits for the next one.
  *
  * When renewal is due, a caller starts it and takes the old token. When the token has expired, callers wait for that renewal, which all of them share. It
- * is told in `renewal.ts`: acquire the lease, let the source make one exchange, give its tokens to the record. Then `machine.ts` holds the new token, sets a
- * timer for the next renewal, and resolves the waiting callers. All other files of this room tell what may fail on this way, and what follows.
+ * is in `renewal.ts`: acquire the lease, let the source make one exchange, give its tokens to the record. Then `machine.ts` holds the new token, sets a
+ * timer for the next renewal, and resolves the waiting callers. All other files of this folder handle what may fail on the way.
  *
  * @param generation The login generation of the caller.
  */

@@ -4,12 +4,12 @@ import { openResource } from '../resources/open-resource.ts'
 import { ResourceRequests } from './resource-requests.ts'
 
 /**
- * Keeps an access token for one API, beside the login's own: for APIs that each require a token of their own (`resource` of RFC 8707, `audience`, or only another
- * `scope`). All tokens of a login share its refresh token and its lease, so a single-use refresh token is presented once, whichever API needs a token. What
- * ends the login ends all of them. With client credentials, each resource has a token and a record of its own.
+ * Keeps an access token for one API in addition to the login's own, for servers that issue each access token for one API (`resource` of RFC 8707, `audience`, or
+ * only another `scope`). All tokens of a login share its refresh token and its lease, so a single-use refresh token is presented once, whichever API needs a
+ * token. They all end with the login. With client credentials, each resource has its own token and record.
  *
  * The result has no `adopt`, `logout` and `reset`: call those of the manager of the login. `status()` and events have the member `resource`. `close()` closes
- * this resource alone. Two calls with the same resource, audience and scope return the same object.
+ * only this resource. Two calls with the same resource, audience and scope return the same object.
  *
  * @example
  * ```ts
@@ -21,8 +21,8 @@ import { ResourceRequests } from './resource-requests.ts'
  * const orders = axios.create({ baseURL: 'https://orders.example.com' })
  * attachBearer(orders, forResource(login, { resource: 'https://orders.example.com', scope: 'orders:read' }))
  * ```
- * @param tokens What `createTokenManager` returned; in a page also what `connectTokens` resolved with, if the worker calls `forResource`, too.
- * @throws {TypeError} The options name no API, or are no URI; the source of `tokens` does not take resources; `tokens` is itself one of a resource.
+ * @param tokens The manager of the login; in a page also the result of `connectTokens`, if the worker calls `forResource`, too.
+ * @throws {TypeError} The options name no API, or `resource` is no URI; the source of `tokens` does not support resources; `tokens` itself is the result of `forResource`.
  */
 export function forResource(tokens: ResourceTokens, options: ResourceOptions): ResourceTokens {
   return openResource(tokens, options, (resource) => new ResourceRequests(resource))

@@ -32,7 +32,7 @@ export class ResourceRequests implements SourceRequests {
   }
 }
 
-/** The resource takes the place of the `scope` of the source, and of `resource` and `audience` among its parameters. */
+/** The resource replaces the `scope` of the source, and `resource` and `audience` among its parameters. */
 function parametersOf({ options, scope }: Resource, { parameters }: OAuth2Settings) {
   const { resource, audience } = options
   const isNamed = resource !== undefined || audience !== undefined

@@ -12,7 +12,7 @@ import { knownServer, type TokenServer } from './token-server.ts'
 /** The members of a token request. */
 export type RequestMembers = Record<string, string>
 
-/** What a source needs. `oauth2` makes it of its options, `loginSource` of the context of a login. What only options can bring comes with them, as a value. */
+/** The settings of a source. `oauth2` reads them from its options, `loginSource` from the context of a login. Features that only options can enable come with them as values. */
 export interface OAuth2Settings {
   readonly server: (calls: TokenCalls) => TokenServer
   readonly client: AuthenticatedClient

@@ -29,7 +29,7 @@ interface KeptAccess {
 }
 const keptIn = new WeakMap<TokenRecord, Map<string, KeptAccess>>()
 
-/** Calls `then` whenever the method has run. So the heart of a manager carries nothing of resources. */
+/** Calls `then` after each call of the method. So core contains no code for resources. */
 function follow<Name extends string>(
   target: Readonly<Record<Name, () => unknown>>,
   name: Name,
@@ -44,12 +44,12 @@ function follow<Name extends string>(
   Object.defineProperty(target, name, { value: followed, configurable: true, writable: true })
 }
 
-/** The error of a caller whose login has ended, or whose place another one has taken. */
+/** The error of a caller whose login has ended or was replaced. */
 function errorOfEnd(login: LoginView, { isAwaited }: LoginGenerations): TokenError {
   return isAwaited ? login.errorOfLoss('logged-out') : endOfLogin(true)
 }
 
-/** The resources of one manager: what its login does, they follow, and what one of them brings, the others need. */
+/** The resources of one manager. They follow its login, and share each new refresh token. */
 export class Family {
   readonly account: Account
   readonly machine: Machine
@@ -74,7 +74,7 @@ export class Family {
     follow(machine, 'close', () => this.#close())
   }
 
-  /** Half of a SHA-256: no name of an API stands in a record. */
+  /** Half of a SHA-256: a record does not contain the names of APIs. */
   digestOf(key: string): Promise<string> {
     const known = this.#digests.get(key)
     if (known) return known
@@ -163,7 +163,7 @@ export class Family {
       const { host } = joined
       host.forget()
       if (login) host.room.dismiss(errorOfEnd(login, generations), Infinity, generations.first)
-      // The act that is under way comes first.
+      // The act in progress comes first.
       void Promise.resolve().then(() => host.renewIfAwaited())
     }
   }

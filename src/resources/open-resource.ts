@@ -17,11 +17,11 @@ import { serverOf } from './worker-resource.ts'
 
 type RequestsOf = (resource: Resource) => SourceRequests
 
-/** @param requestsOf How a source of this package asks for the resource. @throws {TypeError} */
+/** @param requestsOf Makes the requests of a source of this package for the resource. @throws {TypeError} */
 export function openResource(tokens: ResourceTokens, options: ResourceOptions, requestsOf: RequestsOf): ResourceTokens {
   const internals = checkedInternals(tokens)
   const resource = checkedResource(options)
-  // If this is the realm of a worker, its pages may ask for resources from now on.
+  // If this is a worker, its pages may open resources from now on.
   Reflect.set(
     globalThis,
     SERVE_RESOURCE,
@@ -53,7 +53,7 @@ const NO_MANAGER = 'tokens must be a token manager: pass what createTokenManager
 const NO_RESOURCES =
   'The source of tokens takes no resources: request the token that context.resource names, in obtain and refresh, and set resources: true on the source'
 
-/** By page's side of a worker. */
+/** By the page's side of a worker. */
 const pages = new WeakMap<ResourceTokens, Map<string, PageResource>>()
 
 function resourceInPage(

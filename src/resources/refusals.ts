@@ -1,6 +1,6 @@
 import { TokenError } from '../core/errors.ts'
 
-/** The refusals that are about one resource, not about the login, with the statuses under which they are. */
+/** The error codes that concern one resource and not the login, with the statuses for which they do. */
 const REFUSALS: ReadonlyMap<string | undefined, readonly (number | undefined)[]> = new Map([
   ['invalid_target', [400, 401, undefined]],
   ['invalid_resource', [400, 401, undefined]],
@@ -8,7 +8,7 @@ const REFUSALS: ReadonlyMap<string | undefined, readonly (number | undefined)[]>
   ['access_denied', [403]],
 ])
 
-/** Whether the server refuses a resource, and neither the login nor the client (F420). */
+/** Whether the server rejects a resource, but neither the login nor the client (F420). */
 export function isOfResource({
   serviceCode,
   status,
@@ -19,7 +19,7 @@ export function isOfResource({
   return REFUSALS.get(serviceCode)?.includes(status) === true
 }
 
-/** The refusal of a resource, as a failed exchange that leaves the refresh token alone. */
+/** The rejection of a resource as an error that keeps the refresh token. */
 export function refusal(error: TokenError): TokenError {
   const { serviceCode, status } = error
   const message = `The service refused a token for this resource (${serviceCode}): check resource, audience and scope of forResource, and what the client may have`

@@ -74,13 +74,13 @@ export class ResourceManager implements ResourceTokens {
     return this.#tokens.close()
   }
 
-  /** Starts anew, with a record of its own, because the manager that it belongs to was reset. */
+  /** Starts over, because the manager that it belongs to was reset. It has a record of its own. */
   restart(): void {
-    // The act reports what the store does about it.
+    // `reset` reports errors of the store.
     this.#tokens.reset().catch(() => undefined)
   }
 
-  /** The token was used since the record was last told. */
+  /** The token was used since the record was last updated. */
   get isUsed(): boolean {
     return this.#isUsed
   }

@@ -63,7 +63,7 @@ function opened(
     readThrown,
     settings.logins,
   )
-  // The manager of the login emits this event. It is about the resource, too.
+  // The manager of the login emits this event. It concerns the resource, too.
   const stop = account.settings.events.on('loginChanged', (change) => {
     joined?.account.settings.events.emit('loginChanged', { ...change })
   })

@@ -39,13 +39,13 @@ function share(account: Account, { account: parent, machine }: Family): void {
       return acts.arePending
     },
     noted: () => acts.noted(),
-    // One exchange at a time: each needs the refresh token that the one before it brought.
+    // One exchange at a time: each needs the refresh token that the previous one returned.
     after: (renew) => acts.after(() => machine.afterExchange(renew)),
   }
   Object.defineProperties(account, { acts: { value: shared }, work: { value: work } })
 }
 
-/** What a renewal for a resource learns about the login is told by the manager of the login. */
+/** The manager of the login reports what a renewal for a resource finds out about the login. */
 class ResourceLogins implements Logins {
   readonly #account: Account
   readonly #logins: Logins
@@ -66,7 +66,7 @@ class ResourceLogins implements Logins {
     return current?.validToken === undefined ? undefined : current.remainingMs
   }
 
-  /** The API has rejected the token, and no other one will come. */
+  /** The API has rejected the token, and no other token will follow. */
   concludeLoss(): void {
     const { current, login } = this.#account
     this.#logins.concludeLoss?.()

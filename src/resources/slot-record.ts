@@ -85,7 +85,7 @@ export class SlotRecord implements TokenRecord {
     return released.newer ? { ...released, newer: this.#projected(released.newer) } : released
   }
 
-  /** Tells the family what a step has written, once the record has it. */
+  /** Reports to the family what a step has written, once the record has it. */
   async #told<Result>(writing: Promise<Result>): Promise<Result> {
     const result = await writing
     this.#family.written(this.#written)

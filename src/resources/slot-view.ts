@@ -181,7 +181,7 @@ function slotIn({ accessToken, accessLifetimeMs, accessMs, dueMs }: StoredTokenS
   return { ...ABSENT, at: now, accessToken, accessLifetimeMs, accessMs, dueMs, usedAt: now }
 }
 
-/** Drops expired tokens and, if there are still too many beside the token of this step, the least recently used. */
+/** Drops expired tokens and, if there are still too many besides the token of this step, the least recently used. */
 function kept(slots: readonly [string, Slot][], now: number): [string, Slot][] {
   return slots
     .filter(([, { at, accessMs, coolDown }]) => left({ at, ms: accessMs }, now) > 0 || restOf(coolDown, now) > 0)

@@ -5,14 +5,14 @@ import type { ResourceTokens } from '../core/token-manager.ts'
 import type { ResourceOptions } from '../core/resource.ts'
 import type { WaitOptions } from '../core/waiting-room.ts'
 
-/** What a page asks of one resource. */
+/** A request of a page for one resource. */
 export interface ResourceRequest extends WaitOptions {
   readonly resource: ResourceOptions
   readonly refused?: string
   readonly challenge?: unknown
 }
 
-/** What the worker answers. `livesMs`: what is left of the access token. */
+/** The response of the worker. `livesMs`: the remaining lifetime of the access token. */
 export interface ResourceResponse {
   readonly token?: string | undefined
   readonly status: TokenStatus
@@ -70,7 +70,7 @@ function notifyOf(api: ResourceTokens, pages: Pages): void {
   if (known.has(pages)) return
   known.add(pages)
   const notify = (name: keyof LoginEvents, event: object) => {
-    // The pages have it from the manager of the login.
+    // The manager of the login has sent it to the pages.
     if (name !== 'loginChanged') pages.notify(name, { ...event, state: api.status() })
   }
   api.onAny(notify)
