@@ -27,7 +27,7 @@ export const REMOVALS = {
     ['record/lost-writes.ts', 'tokens && state.epoch !== undefined ? lostSince(tokens, epochAt) : tokens', 'tokens'],
   ],
   'R1, a token set that is stored again': [
-    ['record/record-state.ts', 'doubtAt: isDoubted ? 0 : undefined', 'doubtAt: undefined'],
+    ['record/record-state.ts', 'doubtAt: isDoubted ? 0 : doubtMs ===', 'doubtAt: doubtMs ==='],
   ],
   'R1, a login that is stored again': [
     ['store/shared-record.ts', 'isSame ? this.#adopted?.epoch : undefined', 'undefined'],

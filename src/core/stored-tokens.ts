@@ -26,7 +26,11 @@ export interface StoredTokens {
 }
 
 /** The tokens from an exchange or a login. Without an access token, `accessToken` is empty and its lifetime is 0. */
-export type NewTokens = Omit<StoredTokens, 'version' | 'login'>
+export type NewTokens = Omit<StoredTokens, 'version' | 'login'> & {
+  /** The refresh token was rejected, or has been in doubt for this long: of a login that only its owner had. */
+  readonly retired?: boolean | undefined
+  readonly doubtMs?: number | undefined
+}
 
 /** Whether the two token sets have the same access token or the same refresh token. */
 export function areSame(one: NewTokens, { accessToken, refreshToken }: NewTokens): boolean {

@@ -188,7 +188,7 @@ function tokenSetOf(
   const isContested = state.fence !== fence
   // The register may have executed the step in the epoch of its lease, and lost writes afterwards. Others have then used the refresh token.
   const isDoubted = state.epoch !== undefined && epoch !== state.epoch
-  const { accessToken, accessLifetimeMs, refreshToken, context, credentials } = tokens
+  const { accessToken, accessLifetimeMs, refreshToken, context, credentials, retired = false, doubtMs } = tokens
   return {
     at: now,
     accessToken,
@@ -201,8 +201,8 @@ function tokenSetOf(
     fingerprint: tokens.fingerprint,
     dueMs: tokens.dueRemainingMs,
     fence,
-    retired: false,
-    doubtAt: isDoubted ? 0 : undefined,
+    retired,
+    doubtAt: isDoubted ? 0 : doubtMs === undefined ? undefined : now - doubtMs,
     lossAt: isDoubted ? now : undefined,
     presentations: 0,
     unclear: undefined,

@@ -18,9 +18,11 @@ export class PrivateRecord extends MemoryRecord {
     this.#unreported = unreported
   }
 
-  /** The tokens that this owner keeps. */
-  get kept(): StoredTokens | undefined {
-    return this.stored
+  /** The tokens that this owner keeps, and what it knows of their refresh token. */
+  get kept(): NewTokens | undefined {
+    const { entry, stored } = this
+    const doubtAt = entry?.doubtAt
+    return stored && { ...stored, retired: entry?.retired, doubtMs: doubtAt && this.tokenClock.now() - doubtAt }
   }
 
   override async acquire(...given: Parameters<TokenRecord['acquire']>): Promise<LeaseResult> {

@@ -1,6 +1,6 @@
 import type { Act } from '../core/acts.ts'
 import type { Clock } from '../core/clock.ts'
-import { type LeaseResult, type Lease, NO_TERMS } from '../core/lease.ts'
+import { type EndTerms, type LeaseResult, type Lease, NO_TERMS } from '../core/lease.ts'
 import {
   type AdoptedTokens,
   aged,
@@ -42,22 +42,23 @@ export class RepeatingRecord extends SharedRecord {
     this.alone = new PrivateRecord(clock, this.unreported)
   }
 
-  override async acquire(
-    ...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['acquire']>
+  override acquire(...[owner, seenVersion, ttlMs, terms = NO_TERMS]: Parameters<TokenRecord['acquire']>) {
+    return this.#leased(seenVersion, terms, (version, all) => super.acquire(owner, version, ttlMs, all))
+  }
+
+  override acquireForLogout(...[owner, seenVersion, ttlMs, ends]: Parameters<TokenRecord['acquireForLogout']>) {
+    return this.#leased(seenVersion, ends, (version, all) => super.acquireForLogout(owner, version, ttlMs, all))
+  }
+
+  /** Requests a lease, after the pending step, and reports the exchanges without the record. */
+  async #leased<Terms extends EndTerms>(
+    seenVersion: number,
+    terms: Terms,
+    acquire: (version: number, terms: Terms) => Promise<LeaseResult>,
   ): Promise<LeaseResult> {
     const version = await this.#repeated(seenVersion)
     const { pending: made } = this.unreported
-    const others = bare({ ...terms?.others, overlap: made > 0 })
-    const result = await super.acquire(owner, version, ttlMs, { ...(terms ?? NO_TERMS), others })
-    if (result.kind === 'granted') this.unreported.confirm(made)
-    return result
-  }
-
-  override async acquireForLogout(...[owner, seenVersion, ttlMs, ends]: Parameters<TokenRecord['acquireForLogout']>) {
-    const version = await this.#repeated(seenVersion)
-    const { pending: made } = this.unreported
-    const others = bare({ ...ends.others, overlap: made > 0 })
-    const result = await super.acquireForLogout(owner, version, ttlMs, { ...ends, others })
+    const result = await acquire(version, { ...terms, others: bare({ ...terms.others, overlap: made > 0 }) })
     if (result.kind === 'granted') this.unreported.confirm(made)
     return result
   }

@@ -9,7 +9,6 @@ import {
   type EndTerms,
   type Lease,
   NO_TERMS,
-  type Others,
   type ReleaseResult,
 } from '../core/lease.ts'
 import {
@@ -28,7 +27,7 @@ import { unchanged } from '../record/record-shape.ts'
 import { accept, acquire, acquireForLogout, check, overlap, release } from '../record/record-state.ts'
 import { adoptAgain, clearAgain } from '../record/repeated-acts.ts'
 import type { Changes } from './changes.ts'
-import { type How, type SharedSettings, type Step, StoredState, type TimedReading } from './stored-state.ts'
+import { type SharedSettings, type Step, StoredState, type TimedReading } from './stored-state.ts'
 
 /** The last adoption, whether or not it was executed. */
 interface Adopted {
@@ -57,17 +56,16 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     this.#stored = new StoredState(settings, key, clock, reports)
   }
 
-  async acquire(...[owner, seenVersion, ttlMs, terms]: Parameters<TokenRecord['acquire']>): Promise<LeaseResult> {
-    // An owner without a token can wait longer: it serves no caller meanwhile.
-    const patience = seenVersion === 0 ? PATIENCE : 1
+  async acquire(
+    ...[owner, seenVersion, ttlMs, terms = NO_TERMS]: Parameters<TokenRecord['acquire']>
+  ): Promise<LeaseResult> {
     this.#stored.isOfLogin = isOfLogin(terms)
-    const request = () => bare({ ...terms, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, terms) })
     const step: Step<LeaseResult> = (state, reading) => {
-      const change = acquire(state, request(), reading)
+      const change = acquire(state, this.#request(owner, seenVersion, ttlMs, terms), reading)
       this.#countsItself = change.result.kind === 'newer' && countsItself(state, reading)
       return change
     }
-    const result = await this.#acquired(terms?.view?.(step) ?? step, { patience })
+    const result = await this.#acquired(terms.view?.(step) ?? step, seenVersion)
     if (this.#countsItself) this.#count()
     return result
   }
@@ -86,27 +84,26 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   acquireForLogout(
     ...[owner, seenVersion, ttlMs, ends]: Parameters<TokenRecord['acquireForLogout']>
   ): Promise<LeaseResult> {
-    const patience = seenVersion === 0 ? PATIENCE : 1
-    const { act, ...terms } = ends
-    const request = () => bare({ ...terms, owner, seenVersion, ttlMs, others: this.#othersNow(ttlMs, ends) })
-    return this.#acquired((state, reading) => acquireForLogout(state, request(), reading, datedIn(reading, act)), {
-      patience,
-      replacesAny: true,
-    })
+    const step: Step<LeaseResult> = (state, reading) =>
+      acquireForLogout(state, this.#request(owner, seenVersion, ttlMs, ends), reading, datedIn(reading, ends.act))
+    return this.#acquired(step, seenVersion, true)
   }
 
   /** Evaluated when the register was read: the clock may have jumped since the request. */
-  #othersNow(ttlMs: number, terms: Pick<EndTerms, 'others'> = NO_TERMS): Others {
-    return bare({ ...terms.others, distrustsClock: this.#distrustsClock(ttlMs) })
+  #request<Terms extends EndTerms>(owner: string, seenVersion: number, ttlMs: number, terms: Terms) {
+    const others = bare({ ...terms.others, distrustsClock: this.#distrustsClock(ttlMs) })
+    return bare({ ...terms, owner, seenVersion, ttlMs, others })
   }
 
-  async #acquired(step: Step<LeaseResult>, how: How<LeaseResult>): Promise<LeaseResult> {
+  async #acquired(step: Step<LeaseResult>, seenVersion: number, replacesAny = false): Promise<LeaseResult> {
     const sinceMs = this.stopwatch()
     // The grant came too late for this owner. Unless it is released, all others wait until it expires.
     const onLate = (result: LeaseResult) => {
       if (result.kind === 'granted') this.release(result, KEPT).catch(() => undefined)
     }
-    const result = await this.#stored.change(step, { ...how, onLate })
+    // An owner without a token can wait longer: it serves no caller meanwhile.
+    const patience = seenVersion === 0 ? PATIENCE : 1
+    const result = await this.#stored.change(step, { patience, replacesAny, onLate })
     if (result.kind === 'busy' || result.kind === 'cooling' || !result.tokens) return result
     return { ...result, tokens: aged(result.tokens, sinceMs()) }
   }
@@ -211,8 +208,8 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
 /** Dates an act by a reading: the clock of the register was read at some moment between the request and the response. */
 function datedIn(reading: TimedReading, act: Act): DatedAct
 function datedIn(reading: TimedReading, act: Act | undefined): DatedAct | undefined
-function datedIn({ now, askedAt, tookMs }: TimedReading, act: Act | undefined): DatedAct | undefined {
-  return act && { ...act, at: now - (askedAt + tookMs - act.at), ms: tookMs, now }
+function datedIn({ now, leadMs, tookMs }: TimedReading, act: Act | undefined): DatedAct | undefined {
+  return act && { ...act, at: act.at + leadMs, ms: tookMs, now }
 }
 
 async function withFingerprint(tokens: NewTokens): Promise<NewTokens> {

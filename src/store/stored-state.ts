@@ -29,10 +29,10 @@ export interface SharedSettings {
   readonly epochs: Map<string, number>
 }
 
-/** The duration of a reading. */
+/** How a reading compares with the monotonic clock of this process. */
 interface Asked {
-  /** When this process requested it, monotonic ms. */
-  readonly askedAt: number
+  /** By how much the clock of the register is ahead, and how inexact that is. */
+  readonly leadMs: number
   readonly tookMs: number
 }
 /** A reading to which acts of this process can be dated. */
@@ -141,11 +141,11 @@ export class StoredState {
       await reads.run(`${key} ${patience}`, async () => {
         const askedAt = this.#clock.monotonicNow()
         const reading = await steps.run(() => register.read(key), this.#limit(patience))
-        const tookMs = this.#clock.monotonicNow() - askedAt
+        const at = this.#clock.monotonicNow()
         return {
           ...reading,
-          askedAt,
-          tookMs,
+          leadMs: reading.now - at,
+          tookMs: at - askedAt,
           ...(reading.value === undefined ? NONE : await storedIn(reading.value, key, keyRing)),
         }
       }),
@@ -154,11 +154,11 @@ export class StoredState {
     this.#report(stored)
     // To the rules, an epoch that may not be read is absent.
     const epoch = stored.epoch ?? undefined
-    const { now, askedAt, tookMs } = stored
+    const { now, leadMs, tookMs } = stored
     const reading = {
       now,
       machine: this.#settings.machineNow?.(),
-      askedAt,
+      leadMs,
       tookMs,
       epoch,
       epochAt: stored.epochAt ?? this.#seenAt(epoch, now),

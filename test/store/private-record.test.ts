@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Lease } from '../../src/core/lease.ts'
+import { KEPT, type Lease } from '../../src/core/lease.ts'
 import type { NewTokens } from '../../src/core/stored-tokens.ts'
 import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
@@ -134,6 +134,21 @@ describe('given a private renewal while the store is away', () => {
       tokens: { accessToken: 'access-2', refreshToken: 'refresh-2', accessRemainingMs: 595_000 },
     })
   })
+
+  it.each([
+    ['doubtful', { isDoubted: true, presentable: false, isLastResort: undefined }],
+    ['dead', { isDoubted: false, presentable: false }],
+  ] as const)(
+    'when its refresh token is %s after it, then it is that in the record, too (F197)',
+    async (fate, expected) => {
+      const { register, here, acquire } = start()
+      register.isAway = true
+      await here.adopt(0, LOGIN)
+      await here.release(await acquire(), { ...KEPT, fate })
+      register.isAway = false
+      expect(await acquire()).toMatchObject({ kind: 'granted', tokens: { accessToken: 'access-1' }, ...expected })
+    },
+  )
 
   it('when a user logs in before it ends, then others receive the tokens of that login later, not those of the renewal', async () => {
     const { register, here, there, acquire } = start()
