@@ -49,7 +49,7 @@ export class UserLogins implements Logins {
     promise.catch(() => undefined)
     this.#checkOpen()
     const { login } = this.#account
-    // No login came: resumes what waited for it.
+    // No user has logged in: resumes the callers that waited.
     const abandoned = () => {
       if (this.#account.isClosed) return
       login.abandoned()

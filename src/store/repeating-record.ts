@@ -67,7 +67,7 @@ export class RepeatingRecord extends SharedRecord {
     const sinceMs = this.stopwatch()
     const step = () => super.accept(lease, aged(tokens, sinceMs()))
     const pendingStep: PendingStep = { what: 'renewal', repeat: step, begun: undefined }
-    // An act since the lease stands over these tokens.
+    // An act after the lease takes precedence over these tokens.
     this.#pendingStep ??= pendingStep
     return this.#untilAnswered(pendingStep, step())
   }

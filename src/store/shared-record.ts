@@ -70,7 +70,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     return result
   }
 
-  /** Runs beside the lease request, which works even if the store is read-only. */
+  /** Runs in parallel with the lease request, which works even if the store is read-only. */
   #count(): void {
     const step: Step<undefined> = (state) => ({ state: state && withOwner(state), result: undefined })
     this.#stored.change(step, { isOfLease: false }).catch(() => undefined)
@@ -162,7 +162,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     )
   }
 
-  /** A login that ended before the record had it ends what it would have replaced. */
+  /** If a login ended before the record had it, its logout also ends the login that it would have replaced. */
   protected async endAgain(seenVersion: number, act: Act, loginId: string | undefined): Promise<undefined> {
     const seen = { ...NO_ENDING, seenVersion }
     await this.#cleared((state, reading) =>

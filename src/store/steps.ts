@@ -145,7 +145,7 @@ export class Steps {
     const now = clock.monotonicNow()
     for (const one of this.#inFlight) if (one.forgottenAt <= now) this.#inFlight.delete(one)
     if (this.#isSilent) return this.#inFlight.size < Math.min(MOST_IN_SILENCE, this.#capacity)
-    // While other steps have responses, one at a time may run beside the late ones.
+    // While other steps have responses, one at a time may run in parallel with the late ones.
     const late = [...this.#inFlight].filter(({ isLate }) => isLate).length
     return this.#inFlight.size < Math.max(this.#most, late + 1)
   }

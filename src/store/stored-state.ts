@@ -101,7 +101,7 @@ export class StoredState {
     this.key = digestOf('SHA-256', key).then((digest) => `{${settings.prefix}:${digest.slice(0, 32)}}`)
   }
 
-  /** @param how.isOfLease False for `overlap`, which runs beside the leases of this owner: its text must not become `known`. */
+  /** @param how.isOfLease False for `overlap`, which runs in parallel with the leases of this owner: its text must not become `known`. */
   async change<Result>(step: Step<Result>, given: How<Result> = {}): Promise<Result> {
     const how = bare(given)
     const { writing } = this.#settings

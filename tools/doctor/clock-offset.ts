@@ -10,11 +10,11 @@ export function clockOffset({ sentAt, receivedAt, headers, text }: Seen): ClockO
   const time = timestampIn(member(member(parsed(text), 'meta'), 'time'))
   if (!Number.isNaN(time)) return { aheadMs: time - middle, uncertaintyMs: halfWayMs, by: 'meta.time' }
   const date = parseHttpDate(headers.date, middle)
-  // Date is cut to whole seconds: the clock was 0 to 1 000 ms further.
+  // `Date` is truncated to whole seconds: the clock was 0 to 1 000 ms ahead of it.
   return date === undefined ? undefined : { aheadMs: date + 500 - middle, uncertaintyMs: halfWayMs + 500, by: 'Date' }
 }
 
-/** Date.parse takes almost any text for a date, and a time without a zone for one of this machine's zone. */
+/** Date.parse reads almost any text as a date, and a time without a zone as local time. */
 function timestampIn(text: unknown): number {
   const form = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(Z|[+-]\d\d:?\d\d)?$/
   const [, day = '', time = '', zone = 'Z'] = form.exec(typeof text === 'string' ? text : '') ?? []

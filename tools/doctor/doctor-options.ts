@@ -54,7 +54,7 @@ export const OPTIONS = {
   version: { type: 'boolean', short: 'v' },
 } as const
 
-/** @returns The options, or what the user asks for in their place: `help` if there is no argument. @throws {Misuse} */
+/** @returns The options, or what the user requests instead: `help` if there is no argument. @throws {Misuse} */
 export function doctorOptions(args: readonly string[], env: NodeJS.ProcessEnv): DoctorOptions | 'help' | 'version' {
   const { given, commands, parameters } = givenArguments(args, OPTIONS)
   if (given.has('help') || args.length === 0) return 'help'
@@ -129,7 +129,7 @@ function parameterIn(text: string): [name: string, value: string] {
 
 type Known = NonNullable<ParseArgsConfig['options']>
 
-/** @returns The options, and what stands beside them. @throws {Misuse} */
+/** @returns The options, and the other arguments. @throws {Misuse} */
 export function givenArguments(args: readonly string[], options: Known) {
   const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true })
   const given = new Map<string, string | true>()

@@ -8,7 +8,7 @@ import { EXIT, exitCodeOf, report } from './report.ts'
 import { checkStore } from './store-check.ts'
 import { printToken, TOKEN_USAGE } from './token-command.ts'
 
-// Some releases of Node warn of node:sqlite, which the user of this program did not choose.
+// Some releases of Node warn about node:sqlite, which the user of this program did not choose.
 const warn = process.emitWarning.bind(process) as (...given: unknown[]) => void
 process.emitWarning = (...given: unknown[]) => {
   if (!String(given[0]).startsWith('SQLite is an experimental feature')) warn(...given)
@@ -36,11 +36,11 @@ async function main(): Promise<number> {
 }
 
 function version(): string {
-  // From the place of the built program.
+  // Relative to the built program.
   return (createRequire(import.meta.url)('../package.json') as { version: string }).version
 }
 
-/** Without control characters and marks of direction: some terminals obey them, and a service may send them. */
+/** Without control characters and directional marks: some terminals obey them, and a service may send them. */
 function printable(text: string): string {
   return text.replace(/(?!\n)\p{Cc}|[\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '\ufffd')
 }
@@ -65,5 +65,5 @@ try {
   )
   process.exitCode = isMisuse ? EXIT.usage : EXIT.broken
 }
-// Once all is written: the clients of a user's module may hold the process open.
+// After all output is written, because clients of a user's module may keep the process alive.
 process.stdout.write('', () => process.exit())

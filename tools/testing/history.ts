@@ -67,11 +67,10 @@ export function recorded(
 }
 
 /**
- * Searches an order of the steps that a register without concurrency explains (linearizability). Each text must be given to one `replace` only. Then
- * a text that was replaced never stands again, and the order of the texts follows from what was expected. The search takes n log n.
+ * Searches for an order in which a register without concurrency could have executed the steps (linearizability). Each text must be passed to only one
+ * `replace`. Then a replaced text never returns, and the order of the texts follows from what was expected. The search takes n log n.
  *
- * A register that keeps texts for a shorter time than it was told has no such order. In each epoch the steps are explained by themselves, because a
- * restore may bring any text back.
+ * If a register deletes texts too early, there is no such order. Each epoch is checked separately, because a restore may bring back any text.
  *
  * @param notes Of the same step the last one counts.
  * @returns What cannot be explained, without any text; undefined: there is such an order.
@@ -105,7 +104,7 @@ function flawIn(steps: Step[], mayEnd: boolean): string | undefined {
   steps.sort((one, other) => one.begunAt - other.begunAt)
   const { first, successors } = textsOf(steps)
   let state: State = first
-  /** Begun, answered, and not yet placed. A step may come next if none of these had ended before it began. */
+  /** Begun and ended, and not yet placed. A step may come next if none of these had ended before it began. */
   const waiting = new Set<Step>()
   const unanswered = new Set<Step>()
   for (let begun = 0; ;) {
@@ -121,7 +120,7 @@ function flawIn(steps: Step[], mayEnd: boolean): string | undefined {
     if (explained.length > 0) continue
     const must = successors.get(state)
     const isThere = must && (waiting.has(must) || unanswered.has(must))
-    // Nobody has seen what the others brought: any of them can explain why an expected text no longer stood there.
+    // No step has read the texts of the others: any of them can explain why an expected text was gone.
     const next = must ? (isThere ? must : undefined) : unseenAfter(state, unanswered, waiting)
     if (next) {
       waiting.delete(next)
@@ -142,7 +141,7 @@ function isExplained({ does, value, expected, replaced }: Step, state: State): b
   return does === 'read' ? value === state : replaced === false && expected !== state
 }
 
-/** @returns The text that stood there first, and for each text the `replace` that must have followed it. */
+/** @returns The first text, and for each text the `replace` that must have followed it. */
 function textsOf(steps: readonly Step[]): { first: State; successors: Map<State, Step> } {
   const stored = new Map<string | undefined, Step>()
   for (const step of steps) if (step.does === 'replace' && step.replaced !== false) stored.set(step.value, step)

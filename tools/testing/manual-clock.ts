@@ -33,7 +33,7 @@ interface Timer {
 
 /**
  * Makes a `Clock` that a test moves by hand. Pass it to `createTokenManager`. From now on the methods of `crypto.subtle` are replaced by ones that
- * count running operations, because `advance` waits for these operations: for ever if a stub of yours never ends one.
+ * count running operations, because `advance` waits for these operations. It never returns if a stub of yours never ends one.
  *
  * @example
  * ```ts
@@ -42,7 +42,7 @@ interface Timer {
  *
  * const clock = manualClock()
  * const tokens = createTokenManager({ source, clock })
- * await clock.advance(50_000) // timers that fall due run, and what they start
+ * await clock.advance(50_000) // runs the timers that become due, and what they start
  * ```
  * @param options `wallNow`: epoch ms. Default 2026-01-01T00:00:00Z.
  */

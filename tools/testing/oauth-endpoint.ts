@@ -19,7 +19,7 @@ export interface OAuthCall {
  * Handles the requests of clients as OAuth 2.0 specifies. `token`: token requests (RFC 6749, sections 2.3, 4.4, 5 and 6), first the
  * throttle, then the form of the request, then the client, then the grant. The second use of a refresh token revokes all tokens
  * descended from the same token set (RFC 9700, section 4.14.2). `revoke`: RFC 7009. A client without a secret is public, and may use only
- * what a login brought. Tokens that are asked for with a proof are bound to its key (RFC 9449, section 5).
+ * the tokens of a login. Tokens that are requested with a proof are bound to its key (RFC 9449, section 5).
  *
  * @param waitMs The throttle (see `throttleOf`).
  * @returns functions of one call and the instant it was received, epoch ms by the service's clock.

@@ -81,7 +81,7 @@ export interface SimulatedService {
  * with the query, `body` as text, `headers` without `authorization`, so that no token is echoed. Otherwise it returns 401, with
  * `WWW-Authenticate: Bearer error="invalid_token"` if a token was presented (RFC 6750, section 3.1).
  *
- * Pages of any origin may call it (CORS). Preflights meet no fault, and are not in the log.
+ * Pages of any origin may call it (CORS). Faults do not apply to preflights, and the log does not contain them.
  *
  * All responses have a `Date` by the service's clock, which also decides what has expired. A body over 1 MiB gets 413
  * before faults, throttle and credentials are checked.
@@ -94,7 +94,7 @@ export interface SimulatedService {
  * const service = await startTokenService({ accessLifetimeMs: 60_000 })
  * const tokens = createTokenManager({ source: clientCredentials({ baseUrl: service.baseUrl, ...service.client }) })
  * service.failNext('obtain', { status: 503 })
- * await tokens.getAccessToken() // the second call brings it
+ * await tokens.getAccessToken() // the second token request returns it
  * await service.close()
  * ```
  * @throws {TypeError | RangeError} naming the option and its value; Node's own error if the port is taken.
