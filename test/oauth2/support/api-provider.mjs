@@ -38,6 +38,7 @@ const provider = new Provider(origin, {
     revocation: { enabled: true },
   },
   clientAuthMethods: ['none'],
+  clientBasedCORS: () => true,
   findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
   pkce: { required: () => false },
   rotateRefreshToken: true,
