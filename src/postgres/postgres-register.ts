@@ -1,4 +1,5 @@
 import { member } from '../core/thrown.ts'
+import { bare } from '../core/whole.ts'
 import { ForeignReply } from '../store/reason.ts'
 import type { TokenRegister } from '../store/token-register.ts'
 import { CHANNEL, listening, type PostgresListener } from './listener.ts'
@@ -45,7 +46,7 @@ export function postgresRegister(
     capacity: connectionsOf(pool),
 
     async read(key) {
-      const { now, value, epoch = null, replica } = ((await rowOf(key)) ?? {}) as Partial<Row>
+      const { now, value, epoch = null, replica } = bare(((await rowOf(key)) ?? {}) as Partial<Row>)
       if (replica === true) throw Object.assign(new Error('replica'), { code: '25006' })
       return { now: Number(now), epoch, value: value ?? undefined }
     },

@@ -55,7 +55,7 @@ export function redisRegister(client: RedisClient, subscriber?: RedisSubscriber)
   const command = commandOf(client)
   const replacing = subscriber ? PUBLISHING : SCRIPT
   /** By key: each node of a cluster has its own. An outdated epoch is harmless, because the script compares it before it stores. */
-  const epochs = new Map<string, { readonly epoch: string; readonly epochAt?: number }>()
+  const epochs = new Map<string, { readonly epoch: string; readonly epochAt: number | undefined }>()
   /** Keys that this register has written and not read since. Their next replace completes a lease. */
   const leased = new Set<string>()
   return {
@@ -68,11 +68,11 @@ export function redisRegister(client: RedisClient, subscriber?: RedisSubscriber)
       const now = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
       const { epoch, epochAt } = known ?? {
         epoch: serverEpoch,
-        ...(uptime && { epochAt: now - Number(uptime) * 1_000 }),
+        epochAt: uptime ? now - Number(uptime) * 1_000 : undefined,
       }
       leased.delete(key)
       if (epochs.size >= MOST_EPOCHS) epochs.clear()
-      if (epoch) epochs.set(key, { epoch, ...(epochAt !== undefined && { epochAt }) })
+      if (epoch) epochs.set(key, { epoch, epochAt })
       // Clients decode bytes that are not UTF-8 as another text, which no process could pass as the expected one.
       return { now, epoch: epoch === '' ? null : epoch, epochAt, value: String(value).includes('\ufffd') ? '' : value }
     },
