@@ -55,9 +55,9 @@ export class ResourceManager implements ResourceTokens {
 
   onAny(listener: AnyListener | AnyListener<TokenEvents>): () => void {
     checkFunction('The listener', listener)
-    const named: AnyListener = (name, event) => {
-      Reflect.apply(listener, undefined, [name, this.#named(event)])
-    }
+    // Returns what the listener returns: if it is a promise that rejects, the rejection is reported (F431).
+    const named: AnyListener = (name, event) =>
+      Reflect.apply(listener, undefined, [name, this.#named(event)]) as unknown
     return this.#tokens.onAny(named)
   }
 

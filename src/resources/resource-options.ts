@@ -1,10 +1,11 @@
 import { checkText, readOptions, wrong } from '../core/option-checks.ts'
 import { parsedUrl } from '../core/secure-origin.ts'
 import type { ResourceOptions } from '../core/resource.ts'
+import { bare } from '../core/whole.ts'
 
 /** One resource: what a caller asked for, and what identifies it. */
 export interface Resource {
-  /** The options as given, for the source, for events and for `status()`. Frozen. */
+  /** The options as given, for the source, for events and for `status()`. Frozen, without a prototype (F402). */
   readonly options: ResourceOptions
   /** The same text for the same resources, audience and scopes, in any order. */
   readonly key: string
@@ -24,11 +25,11 @@ export function checkedResource(given: ResourceOptions): Resource {
   const { resource, audience, scope } = own
   if (resource === undefined && audience === undefined && scope === undefined)
     throw new TypeError('forResource needs resource, audience or scope: name the API that the token is for')
-  const options = {
+  const options = bare({
     ...(resource !== undefined && { resource }),
     ...(audience !== undefined && { audience }),
     ...(scope !== undefined && { scope }),
-  }
+  })
   const name = Object.values(options).flat().join(' ')
   // Who logs an event needs no code to name its resource.
   Object.freeze(Object.defineProperty(options, 'toString', { value: () => name }))

@@ -34,6 +34,34 @@ describe('given a source of its own (F418)', () => {
     await login.close()
   })
 
+  it('when Object.prototype has members that the caller did not name, then no source reads or sends them (F402)', async () => {
+    const { server, open } = await worldWith(NO_STORE)
+    const read: unknown[] = []
+    const refresh: TokenSource['refresh'] = (refreshToken, { resource: { resource, audience } = {} }) => {
+      read.push(resource, audience)
+      return Promise.resolve({ accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: `${refreshToken}+` })
+    }
+    const own = createTokenManager({ source: source({ resources: true, refresh }) })
+    const login = open()
+    await Promise.all([own.adopt({ refreshToken: 'r' }), login.adopt({ refreshToken: server.login('ada') })])
+    const names = ['resource', 'audience', 'scope']
+    for (const name of names) Reflect.set(Object.prototype, name, 'of-the-attacker')
+    try {
+      for (const tokens of [own, login])
+        for (const options of [{ scope: 'orders' }, { audience: 'orders' }])
+          await forResource(tokens, options).getAccessToken()
+    } finally {
+      for (const name of names) Reflect.deleteProperty(Object.prototype, name)
+    }
+    expect(read).toEqual([undefined, undefined, undefined, 'orders'])
+    const sent = server.requests.map((body) => names.map((name) => body.getAll(name).join()))
+    expect(sent).toEqual([
+      ['', '', 'orders'],
+      ['', 'orders', ''],
+    ])
+    await Promise.all([own.close(), login.close()])
+  })
+
   it('when it does not, or the options name nothing, then a TypeError says what to do', async () => {
     const plain = createTokenManager({ source: source() })
     const login = createTokenManager({ source: source({ resources: true }) })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import { createTokenManager, logEvents, TokenError, type TokenSource } from '../../src/index.ts'
 import { headOf, lineOf } from '../../src/inspector/head.ts'
 import { type LoginEvents, person } from '../../src/login/index.ts'
@@ -7,6 +7,7 @@ import { instrument } from '../../src/opentelemetry/index.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { readableMeter } from '../opentelemetry/sdk.ts'
+import { settle } from '../support/watched-clock.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
 import { ORDERS } from './world.ts'
 
@@ -77,4 +78,18 @@ describe('given the tokens of a resource (F424)', () => {
       await tokens.close()
     },
   )
+
+  it('when a listener rejects, then a process warning says so, and nothing else happens (F431)', async () => {
+    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+    const { tokens } = managerWith('renewed', [])
+    const orders = forResource(tokens, RESOURCE)
+    orders.on('renewed', () => Promise.reject(new TypeError('a typo')) as never)
+    orders.onAny(() => Promise.reject(new TypeError('another')) as never)
+    await orders.getAccessToken()
+    await settle()
+    const told = warned.mock.calls.filter(([message]) => String(message).startsWith('A listener of the event'))
+    expect(told.length).toBe(2)
+    warned.mockRestore()
+    await tokens.close()
+  })
 })
