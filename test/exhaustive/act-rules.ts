@@ -204,7 +204,9 @@ export class ActRules {
     if (!last || this.#isLost) return
     const login = this.#service.loginOf(token)
     const root = this.#service.rootOf(token) ?? ''
-    const storedAt = this.#stored.get(root)?.at ?? 0
+    const stored = this.#stored.get(root)
+    // Its own earlier login did not come later, however late the record received it.
+    const storedAt = stored && stored.by !== owner.name ? stored.at : 0
     if (isEnd(last)) {
       if (login !== undefined && last.ever.has(login) && storedAt < last.calledAt)
         this.#fail('last act', `${owner.name} gives ${token} after its ${last.kind}`)

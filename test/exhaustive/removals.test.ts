@@ -119,6 +119,7 @@ describe('given the protocol without one of its rules', () => {
     ['resources, the rotation', 'two resources of two owners', /^kept login: a caller of [AB] is told that a login is/],
     ['resources, the token', 'two resources of two owners', /^I3: [AB] has a token set that is stored nowhere/],
     ['resources, a token for each', 'two resources of two owners', /^F418: a caller of [AB] asked for/],
+    ['F399', 'two logins and an answer that takes its time', /^kept login: A hears present, elsewhere/],
     ['grace', 'a grace and a crash', /^I1: B presents a refresh token again that A presented/],
   ])('when that is %s, then the explorer finds the violation (%s)', async (rule, scope, violation) => {
     const [found] = await explored('--scope', scope, '--without', rule)

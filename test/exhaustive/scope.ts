@@ -54,6 +54,8 @@ export interface Scope {
   readonly replacesSurvive?: boolean
   /** How often time may pass while the service works. */
   readonly slow?: number
+  /** How often time may pass while a message or a reply is in transit, without any timer. */
+  readonly waits?: number
   /** Without the reduction (`futile-attempt.ts`). */
   readonly isPlain?: boolean
   /** What happens first in every run. */

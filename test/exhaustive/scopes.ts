@@ -122,6 +122,17 @@ const ACTS: readonly Scope[] = [
     acts: [['login ann+logout', 'login+reset']],
     ...CALM,
   },
+  {
+    name: 'two logins and an answer that takes its time',
+    owners: [[]],
+    acts: [['login ann', 'login bob']],
+    // The second call came while the first login was being stored.
+    begins: ['act A', 'go A1', 'go A2', 'act A', 'go A3'],
+    faults: { late: 1 },
+    most: 1,
+    waits: 1,
+    ...LOGIN,
+  },
   { name: 'two logins in one turn', owners: [[]], acts: [['login ann+login', 'logout+login bob']], ...CALM },
   {
     name: 'logouts and a login during a renewal',

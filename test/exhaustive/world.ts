@@ -39,6 +39,8 @@ interface Straggler {
 }
 
 const HOUR = 3_600_000
+/** How long a step takes, if time passes meanwhile. */
+const WAIT_MS = 10
 
 /** One run: owners, messages, time, and what may happen next. */
 export class World {
@@ -52,6 +54,7 @@ export class World {
   readonly #left: Map<Fault, number>
   #faultsLeft: number
   #slowLeft: number
+  #waitsLeft: number
   #now = 0
   /** How far the wall clocks of the machine are ahead. */
   #sleptMs = 0
@@ -71,6 +74,7 @@ export class World {
     this.#left = new Map(Object.entries(scope.faults) as [Fault, number][])
     this.#faultsLeft = scope.most
     this.#slowLeft = scope.slow ?? 0
+    this.#waitsLeft = scope.waits ?? 0
   }
 
   static async begin(scope: Scope): Promise<World> {
@@ -138,6 +142,8 @@ export class World {
     const time = isQuiet && !isDone && canPass ? ['time'] : []
     const slow = !isQuiet && onlyService && canPass && this.#slowLeft > 0 ? ['slow'] : []
     const late = this.#stragglers.map(({ id }) => id)
+    const isWaiting = usual.length + late.length > 0 && this.#nextTimerAt > this.#now + WAIT_MS
+    const wait = isWaiting && this.#waitsLeft > 0 ? ['wait'] : []
     const acts = this.owners.filter((owner) => owner.canAct).map(({ name }) => `act ${name}`)
     const isCut = (owner: Owner) => owner.isCutOff && this.#newToRegister(owner).length > 0
     const cuts = this.owners.filter(isCut).map(({ name }) => `cut ${name}`)
@@ -151,6 +157,7 @@ export class World {
       ...acts,
       ...late,
       ...slow,
+      ...wait,
       ...cuts,
       ...this.#faults(),
     ]
@@ -220,7 +227,9 @@ export class World {
     if (fault) this.#spend(fault)
     if (fault && !OF_THE_REGISTER.has(fault)) this.#isHit = true
     if (what === 'time' || what === 'slow') return this.#pass(what === 'slow')
-    if (what === 'end') return void (this.#stragglers = [])
+    if (what === 'wait') this.#wait()
+    if (what === 'end') this.#stragglers = []
+    if (what === 'wait' || what === 'end') return
     if (what === 'arrive') return this.#arrive(choice)
     const owner = this.owners.find(({ name }) => name === id)
     if (owner) return this.#befall(what, owner)
@@ -309,6 +318,7 @@ export class World {
       this.#faultsLeft,
       withFaults ? [...this.#left.values()].join('') : '',
       this.#slowLeft,
+      this.#waitsLeft,
       this.#isHit,
     ].join('\n')
   }
@@ -412,6 +422,13 @@ export class World {
     }
     this.#now = Math.max(this.#now, at)
     for (const owner of this.owners) await this.#fire(owner)
+  }
+
+  /** What an owner knows of the clocks depends on how long a step took. */
+  #wait(): void {
+    this.#waitsLeft -= 1
+    this.#now += WAIT_MS
+    for (const owner of this.owners) owner.hears('wait')
   }
 
   /** Fires the timers that are due, but not those that they set. */
@@ -534,7 +551,7 @@ export class World {
     const { tokens, epoch } = this.#register.state ?? {}
     if (tokens && epoch !== undefined && epoch !== reading.epoch) reach('R1: read in another epoch')
     if (tokens && tokens.at > reading.now + 1_000) reach('R2: an instant lies in the future')
-    return { value: reading, text: this.#register.key }
+    return { value: reading, text: `${this.#register.key} ${this.#now}` }
   }
 
   #replace(owner: Owner, { isRepeated, ...replace }: Replace & { readonly isRepeated: boolean }): Reply {
