@@ -2,6 +2,7 @@ import type { Attributes, Meter, Tracer } from '@opentelemetry/api'
 import { internalsOf } from '../core/manager-internals.ts'
 import { asGiven, checkFunction, checkObject, readOptions } from '../core/option-checks.ts'
 import type { NamedResource } from '../core/resource.ts'
+import { member } from '../core/thrown.ts'
 import type { TokenManager } from '../core/token-manager.ts'
 import { Measurements } from './measurements.ts'
 import { TokenRequests } from './token-requests.ts'
@@ -33,7 +34,7 @@ export interface InstrumentOptions {
 export function instrument(tokens: Pick<TokenManager, 'onAny' | 'status'>, options: InstrumentOptions): () => void {
   const { meter, tracer, attributes: given } = checked(tokens, options)
   const internals = internalsOf(tokens)
-  const resource = tokens.status().resource as NamedResource | undefined
+  const resource = member(tokens.status(), 'resource') as NamedResource | undefined
   const attributes = { ...given, ...(resource !== undefined && { 'evergreen.resource': resource.toString() }) }
   const wallNow = () => internals?.clock.wallNow() ?? Date.now()
   const monotonicNow = () => internals?.clock.monotonicNow() ?? performance.now()

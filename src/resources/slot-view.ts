@@ -59,7 +59,7 @@ export function throughSlot<Result>(step: Step<Result>, use: SlotUse): Step<Resu
     const projected = stored && projectedFor(stored, use.digest, reading.now)
     const { state, result } = step(projected, reading)
     const merged = state && mergedInto(stored ?? NOTHING, projected ?? NOTHING, state, use, reading.now)
-    use.onRun(merged?.written ?? NOTHING_WRITTEN)
+    use.onRun(merged ? merged.written : NOTHING_WRITTEN)
     return { state: merged?.state, result }
   }
 }
@@ -124,7 +124,7 @@ function longer(one: StoredCoolDown | undefined, other: StoredCoolDown | undefin
 /** The record after a step, and what the step has written about resources. */
 interface Merged {
   readonly state: RecordState
-  readonly written?: Written
+  readonly written: Written
 }
 
 /** The record after a step that received `projected` and returned `after`. */
@@ -146,7 +146,7 @@ function mergedInto(
   }
   const slots = slotsOf(before)
   if (isStored) return withSlot(merged, slots, slotIn(tokens, now), use, now)
-  if (!refused) return { state: merged }
+  if (!refused) return { state: merged, written: NOTHING_WRITTEN }
   const { [use.digest]: slot = { ...NO_ACCESS, at: now } } = slots
   return withSlot(merged, slots, { ...slot, usedAt: now, coolDown: refused }, use, now)
 }
