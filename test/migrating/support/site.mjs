@@ -1,21 +1,13 @@
 // oidc-provider, an API and a page, on a thread of their own. Users are logged in without being asked. Access tokens are JWTs, which keycloak-js decodes.
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { workerData } from 'node:worker_threads'
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import { serveRequests } from '../../support/worker-requests.mjs'
-
-// Node 20 lacks it. Only this thread gets it, not the package under test.
-URL.parse ??= (...given) => (URL.canParse(...given) ? new URL(...given) : null)
-const { Provider } = await import('oidc-provider')
-
-const listening = async (listener) => {
-  const server = createServer((request, response) => void listener(request, response))
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { server, origin: `http://127.0.0.1:${server.address().port}` }
-}
+import { listening } from '../../oauth2/support/provider-thread.mjs'
+import '../../support/url-parse.mjs'
+import { Provider } from 'oidc-provider'
 
 const counts = { logins: 0, refreshes: 0, reuseAlarms: 0, rejected: 0 }
 const served = new Set()
@@ -188,12 +180,7 @@ const does = {
   redeemable,
   counts: () => ({ ...counts, served: served.size }),
   expireAccess: () => seen.forEach((token) => expired.add(token)),
-  stop() {
-    for (const { server } of [page, front]) {
-      server.closeAllConnections()
-      server.close()
-    }
-  },
+  stop: () => Promise.all([page, front].map((server) => server.stop())),
 }
 
 serveRequests(does)

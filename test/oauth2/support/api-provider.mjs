@@ -2,10 +2,8 @@
 import { workerData } from 'node:worker_threads'
 import { serveRequests } from '../../support/worker-requests.mjs'
 import { listening, movableClock } from './provider-thread.mjs'
-
-// Node 20 lacks it. Only this thread gets it, not the package under test.
-URL.parse ??= (...given) => (URL.canParse(...given) ? new URL(...given) : null)
-const { errors, Provider } = await import('oidc-provider')
+import '../../support/url-parse.mjs'
+import { errors, Provider } from 'oidc-provider'
 
 const REDIRECT = 'https://app.example/callback'
 const SCOPE = 'openid offline_access'

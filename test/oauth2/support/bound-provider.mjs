@@ -3,10 +3,8 @@ import { createHash, X509Certificate } from 'node:crypto'
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { parentPort, workerData } from 'node:worker_threads'
-
-// Node 20 lacks it. Only this thread gets it, not the package under test.
-URL.parse ??= (...given) => (URL.canParse(...given) ? new URL(...given) : null)
-const { Provider } = await import('oidc-provider')
+import '../../support/url-parse.mjs'
+import { Provider } from 'oidc-provider'
 
 const REDIRECT = 'https://app.example/callback'
 const { tls, clientCert, demandsNonce } = workerData

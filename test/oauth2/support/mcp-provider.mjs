@@ -1,10 +1,8 @@
 // oidc-provider for an MCP server, on a thread of its own: dynamic registration, resource indicators, rotation, detection of reuse, revocation.
 import { serveRequests } from '../../support/worker-requests.mjs'
 import { listening } from './provider-thread.mjs'
-
-// Node 20 lacks it. Only this thread gets it, not the package under test.
-URL.parse ??= (...given) => (URL.canParse(...given) ? new URL(...given) : null)
-const { Provider } = await import('oidc-provider')
+import '../../support/url-parse.mjs'
+import { Provider } from 'oidc-provider'
 
 const SCOPES = 'read admin'
 const counts = { codes: 0, refreshes: 0, revokedGrants: 0, registrations: 0, refusals: 0 }

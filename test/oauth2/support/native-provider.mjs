@@ -2,10 +2,8 @@
 // good for one use. Access tokens of a login live for a second, those of a refresh for ten minutes.
 import { serveRequests } from '../../support/worker-requests.mjs'
 import { listening } from './provider-thread.mjs'
-
-// Node 20 lacks it. Only this thread gets it, not the package under test.
-URL.parse ??= (...given) => (URL.canParse(...given) ? new URL(...given) : null)
-const { Provider } = await import('oidc-provider')
+import '../../support/url-parse.mjs'
+import { Provider } from 'oidc-provider'
 
 const { origin, stop } = await listening((request, response) => {
   if (request.url.startsWith('/interaction/')) return void logIn(request, response)

@@ -3,10 +3,8 @@
 import { workerData } from 'node:worker_threads'
 import { serveRequests } from '../../support/worker-requests.mjs'
 import { listening } from './provider-thread.mjs'
-
-// Node 20 lacks it. Only this thread gets it, not the package under test.
-URL.parse ??= (...given) => (URL.canParse(...given) ? new URL(...given) : null)
-const { interactionPolicy, Provider } = await import('oidc-provider')
+import '../../support/url-parse.mjs'
+import { interactionPolicy, Provider } from 'oidc-provider'
 
 /** Method and path of each request. */
 const requests = []
