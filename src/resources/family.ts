@@ -5,6 +5,7 @@ import type { CoolDown, LeaseResult } from '../core/lease.ts'
 import type { LoginGenerations } from '../core/login-generations.ts'
 import type { LoginHost, LoginView } from '../core/login-port.ts'
 import type { Machine } from '../core/machine.ts'
+import { CallFailed, coolDownOf } from '../core/plan.ts'
 import type { NewTokens, StoredTokens } from '../core/stored-tokens.ts'
 import type { NamedResource } from '../core/resource.ts'
 import type { TokenRecord } from '../core/token-store.ts'
@@ -30,15 +31,16 @@ interface KeptAccess {
 const keptIn = new WeakMap<TokenRecord, Map<string, KeptAccess>>()
 
 /** Calls `then` after each call of the method. So core contains no code for resources. */
-function follow<Name extends string>(
-  target: Readonly<Record<Name, () => unknown>>,
-  name: Name,
-  then: () => void,
+function follow<Target extends object>(
+  target: Target,
+  name: keyof Target & string,
+  then: (...given: never[]) => void,
 ): void {
-  const method = target[name]
-  const followed = () => {
-    const result = method.call(target)
-    then()
+  const method: unknown = target[name]
+  if (typeof method !== 'function') return
+  const followed = (...given: never[]) => {
+    const result: unknown = Reflect.apply(method, target, given)
+    then(...given)
     return result
   }
   Object.defineProperty(target, name, { value: followed, configurable: true, writable: true })
@@ -59,6 +61,8 @@ export class Family {
   readonly #keys = new Map<string, string>()
   /** Without a store, the cool-down that holds for all managers of the login. Until: by the token clock. */
   #rest: { readonly coolDown: CoolDown; readonly until: number } | undefined
+  /** Without a store, the error of the token request that ended the login. */
+  #loss: TokenError | undefined
   /** The login generation of the last end. */
   #generation: number
 
@@ -72,6 +76,21 @@ export class Family {
     follow(machine, 'forget', ended)
     follow(machine, 'resume', () => this.#resume())
     follow(machine, 'close', () => this.#close())
+    if (!account.settings.store) this.#keepLoss()
+  }
+
+  /** A record in memory does not keep why the login has ended. So the next lease request of each manager rejects with that error (F409). */
+  #keepLoss(): void {
+    const { record } = this.account.settings
+    const acquire = record.acquire.bind(record)
+    const acquired: TokenRecord['acquire'] = async (...given) => {
+      if (this.#loss) throw new CallFailed(this.#loss, coolDownOf(this.#loss, Infinity, 1))
+      return acquire(...given)
+    }
+    Object.defineProperty(record, 'acquire', { value: acquired, configurable: true, writable: true })
+    follow(this.machine.logins, 'lost', (error: TokenError, by: 'here' | 'elsewhere') => {
+      if (by === 'here') this.#loss = error
+    })
   }
 
   /** Half of a SHA-256: a record does not contain the names of APIs. */
@@ -135,7 +154,8 @@ export class Family {
   }
 
   rests(coolDown: CoolDown): void {
-    if (!this.account.settings.store) this.#rest = { coolDown, until: this.#now + coolDown.ms }
+    if (!this.account.settings.store && coolDown.ms < Infinity)
+      this.#rest = { coolDown, until: this.#now + coolDown.ms }
   }
 
   resting(isForced: boolean): Extract<LeaseResult, { kind: 'cooling' }> | undefined {
@@ -154,7 +174,7 @@ export class Family {
     const { generations, login } = this.account
     const isEnd = generations.current !== this.#generation && (login !== undefined || generations.isAwaited)
     this.#generation = generations.current
-    this.#rest = undefined
+    this.#rest = this.#loss = undefined
     for (const { tokens, joined } of this.members.values()) {
       if (!joined) {
         if (isEnd) tokens.restart()

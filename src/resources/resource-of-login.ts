@@ -5,6 +5,7 @@ import type { LoginHost } from '../core/login-port.ts'
 import type { ManagerParts } from '../core/manager-internals.ts'
 import { CallFailed } from '../core/plan.ts'
 import { member } from '../core/thrown.ts'
+import type { ResourceTokens } from '../core/token-manager.ts'
 import type { TokenSource } from '../core/token-source.ts'
 import type { OpenableStore, OtherOwners } from '../core/token-store.ts'
 import { Family } from './family.ts'
@@ -67,12 +68,22 @@ function opened(
   const stop = account.settings.events.on('loginChanged', (change) => {
     joined?.account.settings.events.emit('loginChanged', { ...change })
   })
+  if (isJoined) reportToLogin(inner, account)
   const tokens = new ResourceManager(inner, resource.options, () => {
     stop()
     family.members.delete(resource.key)
   })
   family.members.set(resource.key, { tokens, joined })
   return tokens
+}
+
+/** A suspicion concerns the refresh token of the login, so the manager of the login reports it, too. */
+function reportToLogin(inner: Pick<ResourceTokens, 'on'>, { settings: { events }, suspicions }: Account): void {
+  inner.on('suspicious', (event) => {
+    suspicions.count += 1
+    events.emit('suspicious', { ...event })
+  })
+  inner.on('suspicionSettled', (event) => events.emit('suspicionSettled', { ...event }))
 }
 
 /** Looks like a store, so that a manager opens the record of its login. */

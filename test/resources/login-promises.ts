@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals'
 import { isTokenError } from '../../src/index.ts'
-import { forResource } from '../../src/oauth2/index.ts'
+import { challengeOf, forResource } from '../../src/oauth2/index.ts'
 import { failureOf } from '../service/world.ts'
-import { ORDERS, type Place, STOCK, worldWith } from './world.ts'
+import { NO_STORE, ORDERS, type Place, STOCK, worldWith } from './world.ts'
 
 /** What must hold for a login with two APIs, wherever its record is. */
 export function promisesOfLogin(place: Place): void {
@@ -186,6 +186,36 @@ export function promisesOfLogin(place: Place): void {
     expect(server.requests.length - asked).toBeLessThanOrEqual(0)
     expect(login.status()).toMatchObject({ login: 'required', loginReason: 'refused' })
   })
+
+  it.each(['interaction_required', 'invalid_grant'])(
+    'when the refresh of one resource is rejected with %s, then all report the reason of that response, and the login the suspicion, once (F409, F424)',
+    async (error) => {
+      const { server, open, pass } = await worldWith(place)
+      const login = open()
+      const orders = forResource(login, { resource: ORDERS })
+      const told: unknown[] = []
+      login.on('loginChanged', ({ login: now, reason }) => told.push(now, reason))
+      login.on('suspicious', () => told.push('suspicious'))
+      await login.adopt({ refreshToken: server.login('ada') })
+      await Promise.all([login.getAccessToken(), orders.getAccessToken()])
+      server.refuses = () => ({ status: 400, error, claims: '{"acr":1}' })
+      await failureOf(orders.renew())
+      await pass(61_000)
+      const isRejected = error === 'invalid_grant'
+      const loginReason = isRejected ? 'refused' : 'interaction'
+      for (const api of [login, orders, forResource(login, { resource: STOCK })]) {
+        const failure = await failureOf(api.getAccessToken())
+        expect(failure).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason })
+        if (place === NO_STORE && !isRejected) expect(challengeOf(failure)).toEqual({ error, claims: '{"acr":1}' })
+        expect(api.status()).toMatchObject({ loginReason })
+      }
+      expect(told).toEqual(['present', undefined, ...(isRejected ? ['suspicious'] : []), 'required', loginReason])
+      expect(login.status().counts.suspicions).toBe(isRejected ? 1 : 0)
+      await login.adopt({ refreshToken: server.login('bob') })
+      server.refuses = () => undefined
+      expect(server.whatIs(await orders.getAccessToken())?.user).toBe('bob')
+    },
+  )
 
   it('when one token is due, or its API refuses it, then that one alone is renewed, and events and status name the resource (F424)', async () => {
     const { server, open, pass, quiet } = await worldWith(place)

@@ -19,7 +19,7 @@ export class RotatingServer {
   /** Called with each token request before it is answered. */
   onRequest: (body: URLSearchParams) => unknown = () => undefined
   /** Decides about a request instead of the rules below. */
-  refuses: (body: URLSearchParams) => { status: number; error: string } | undefined = () => undefined
+  refuses: (body: URLSearchParams) => { status: number; error: string; claims?: string } | undefined = () => undefined
   lifetimeS = 60
   /** A refresh token may be presented once more, if its answer did not arrive. */
   hasGrace = false
@@ -87,8 +87,8 @@ export class RotatingServer {
   }
 
   #exchanged(body: URLSearchParams): [number, object] {
-    const refused = this.refuses(body)
-    if (refused) return [refused.status, { error: refused.error }]
+    const { status, ...refused } = this.refuses(body) ?? {}
+    if (status !== undefined) return [status, refused]
     const what =
       [...body.getAll('resource'), body.get('audience'), body.get('scope')].filter(Boolean).join(' ') || 'login'
     if (body.get('grant_type') === 'client_credentials')
