@@ -100,10 +100,11 @@ export class OAuth2 implements TokenSource {
     const { members: membersIn, keepsRefreshToken } = this.#settings
     if (!membersIn) throw new TokenError('ERR_LOGIN_REQUIRED', LOG_IN, { outcome: 'not-sent' })
     const members = await membersIn(context)
-    const { refreshToken, refreshLifetimeMs, ...accessOnly } = await this.#exchange('obtain', members, context)
+    const grant = await this.#exchange('obtain', members, context)
+    if (keepsRefreshToken) return grant
     // The credentials can always obtain, so a refresh token would only be one more secret (RFC 6749, section 4.4.3).
-    if (!keepsRefreshToken || refreshToken === undefined) return accessOnly
-    return { ...accessOnly, refreshToken, ...(refreshLifetimeMs !== undefined && { refreshLifetimeMs }) }
+    const { refreshToken: _, refreshLifetimeMs: __, ...accessOnly } = grant
+    return accessOnly
   }
 
   refresh(refreshToken: string, context: ExchangeContext): Promise<TokenGrant> {
@@ -227,12 +228,19 @@ type Tokens = Parameters<NonNullable<TokenSource['revoke']>>[0]
 /** The media type and the text of the body. */
 const ENCODERS = {
   form: (body: URLSearchParams) => ['application/x-www-form-urlencoded', body.toString()],
-  json: (body: URLSearchParams) => ['application/json', JSON.stringify(Object.fromEntries(body))],
+  // A name that occurs several times, such as `resource`, is an array.
+  json: (body: URLSearchParams) => [
+    'application/json',
+    JSON.stringify(
+      Object.fromEntries(
+        [...body].map(([name, one]) => [name, body.getAll(name).length > 1 ? body.getAll(name) : one]),
+      ),
+    ),
+  ],
 } as const satisfies Record<OAuth2Settings['body'], (body: URLSearchParams) => readonly [string, string]>
 
 const SCOPE_OMITTED = 'The server rejects scope in a refresh (invalid_scope): refreshes are sent without it'
-const SCOPE_REJECTED =
-  'The server rejects a refresh without scope (invalid_scope): check the scopes that it allows to the client'
+const SCOPE_REJECTED = 'The server rejects a refresh without scope (invalid_scope): check the scopes'
 
 const LOG_IN = 'The user must log in: pass the tokens of that login to adopt() of the token manager'
 

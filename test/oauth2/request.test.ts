@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import { PrivateKeyJwt } from 'openid-client'
 import { ADAPTERS, answering, failureOf, serve } from '../service/world.ts'
 import { client, ENDPOINT, exchanged, GRANT, sentBy, sourceBehind } from './world.ts'
-import { oauth2 } from '../../src/oauth2/index.ts'
+import { createTokenManager } from '../../src/index.ts'
+import { forResource, oauth2 } from '../../src/oauth2/index.ts'
 
 const basicOf = (headers: Record<string, string>) => atob(headers.authorization!.replace(/^Basic /, ''))
 
@@ -64,6 +65,20 @@ describe("given the option body: 'json' (F376)", () => {
       clientAuthentication: (_, __, members) => members.set('client_assertion', 'signed'),
     })
     expect(JSON.parse(body)).toEqual({ grant_type: 'client_credentials', client_assertion: 'signed' })
+  })
+
+  it('when the token is for two resources, then they are a JSON array (F418)', async () => {
+    const sent: string[] = []
+    const source = sourceBehind(
+      (config) => {
+        sent.push(String(config.data))
+        return answering(JSON.stringify(GRANT))(config)
+      },
+      { body: 'json' },
+    )
+    const resource = ['https://orders.example', 'https://stock.example']
+    await forResource(createTokenManager({ source }), { resource }).getAccessToken()
+    expect(JSON.parse(sent[0]!)).toEqual({ grant_type: 'client_credentials', resource })
   })
 })
 
