@@ -80,6 +80,14 @@ interface Rule {
   readonly run: (given: never) => unknown
 }
 
+interface Page {
+  /** Where the page receives events, once it has sent `connect`. */
+  port?: Port
+  askedAt: number
+  /** The login that its last act resulted in. */
+  own?: Login
+}
+
 /** The result of `logout()` in that case. */
 const NOTHING = Object.freeze({ revoked: false, reason: 'nothing' })
 
@@ -88,7 +96,7 @@ class Server {
   readonly #tokens: LoginManager
   readonly #internals: ManagerInternals
   readonly #name = randomHex()
-  readonly #pages = new Map<string, { readonly port: Port; readonly askedAt: number }>()
+  readonly #pages = new Map<string, Page>()
   readonly #rules: Readonly<Record<string, Rule>>
   #sent = 0
 
@@ -129,20 +137,24 @@ class Server {
   }
 
   async #respond(request: PageRequest, port: Port): Promise<void> {
-    const { name, page } = request
-    const known = this.#pages.get(page)
-    const eventPort = name === 'connect' ? port : known?.port
-    if (eventPort) this.#pages.set(page, { port: eventPort, askedAt: this.#now })
-    const { work, own } = this.#begin(request)
+    const page = this.#pages.get(request.page) ?? { askedAt: 0 }
+    const isUnknown = !page.port
+    if (request.name === 'connect') page.port = port
+    page.askedAt = this.#now
+    this.#pages.set(request.page, page)
+    const { work, own } = this.#begin(page, request)
     const outcome = await work.then(
       (value) => ({ value }),
       (error: unknown) => ({ error: transferred(error) }),
     )
-    port.postMessage({ state: this.#state, isUnknown: !known, own, ...outcome } satisfies WorkerResponse)
+    port.postMessage({ state: this.#state, isUnknown, own, ...outcome } satisfies WorkerResponse)
   }
 
   /** @returns `own`: the login of this act, even if another act follows before the work is done. */
-  #begin({ name, given, login, isOfNext = false }: PageRequest): { work: Promise<unknown>; own?: Login | undefined } {
+  #begin(
+    page: Page,
+    { name, given, login = page.own, isOfNext = false }: PageRequest,
+  ): { work: Promise<unknown>; own?: Login | undefined } {
     const rule = Object.hasOwn(this.#rules, name) ? this.#rules[name] : undefined
     const { hasLogins = false } = this.#internals
     const isOtherLogin = hasLogins && !isSame(login, this.#login)
@@ -155,7 +167,10 @@ class Server {
       if (hasLogins && hasEnded()) throw this.#endOfLogin()
       return value
     }
-    return { work: work(), own: rule?.isAct && this.#login }
+    const result = work()
+    if (!rule?.isAct) return { work: result }
+    page.own = this.#login
+    return { work: result, own: page.own }
   }
 
   /** @returns Whether the login of a request has ended since this call. A page that has not received a loss asks in the lost login, whatever the worker knows. */
@@ -182,7 +197,7 @@ class Server {
     const sent = error === undefined ? event : { ...event, error: transferred(error) }
     for (const [page, { port, askedAt }] of this.#pages) {
       if (this.#now - askedAt > FORGOTTEN_AFTER_MS) this.#pages.delete(page)
-      else port.postMessage({ state: this.#state, event: [name, sent] } satisfies Notification)
+      else port?.postMessage({ state: this.#state, event: [name, sent] } satisfies Notification)
     }
   }
 

@@ -3,9 +3,11 @@ import { isSame, type Login, type State } from './worker-messages.ts'
 
 /** An act of a page. */
 export interface PageAct {
-  readonly name: string
+  readonly isAdopt: boolean
   /** Whether this act may keep the login: requests of the page continue unless the worker responds with another login. */
   readonly mayStay: boolean
+  /** An earlier act has no response yet, so the login that this act addresses is unknown. */
+  readonly follows: boolean
 }
 
 /**
@@ -19,8 +21,7 @@ export class PageLogin {
   /** The subject of that login, if this page has adopted it. */
   #subject: string | undefined
   #pendingActs = 0
-  /** Whether the last act is `adopt`. */
-  #isAdopting = false
+  #last: PageAct | undefined
 
   constructor({ login, isLoginAwaited }: State) {
     this.current = login
@@ -34,27 +35,34 @@ export class PageLogin {
 
   /** Whether there is a login. While an act of this page is in flight, the act decides. */
   isPresent({ status }: State): boolean {
-    return this.#pendingActs > 0 ? this.#isAdopting : status.login === 'present'
+    return this.arePending ? this.#last?.isAdopt === true : status.login === 'present'
+  }
+
+  /** Whether an act has no response yet. */
+  get arePending(): boolean {
+    return this.#pendingActs > 0
   }
 
   /** Begins an act. For requests of this page it takes effect immediately. */
-  begins(name: string, { hasLogins, status }: State, subject?: string): PageAct {
+  begins(name: string, state: State, subject?: string): PageAct {
+    const isAdopt = name === 'adopt'
     const isSameUser = subject !== undefined && subject === this.#subject
     // Callers that wait because there is no login receive its token.
-    const isFirst = name === 'adopt' && hasLogins && status.login !== 'present'
+    const isFirst = isAdopt && state.hasLogins && !this.isPresent(state)
     this.#subject = subject
     const mayStay = isSameUser || isFirst
     if (!mayStay) this.generations.end()
+    this.#last = { isAdopt, mayStay, follows: this.arePending }
     this.#pendingActs += 1
-    this.#isAdopting = name === 'adopt'
-    return { name, mayStay }
+    return this.#last
   }
 
-  /** The worker has performed an act. @param own The resulting login. */
-  performed({ name, mayStay }: PageAct, own: Login): void {
-    if (mayStay && !isSame(own, this.current)) this.generations.replaced()
+  /** The worker has performed an act. Only the last one determines the login, whenever the responses arrive. @param own The resulting login. */
+  performed(act: PageAct, own: Login): void {
+    if (act !== this.#last) return
+    if (act.mayStay && !isSame(own, this.current)) this.generations.replaced()
     this.current = own
-    if (name === 'adopt') this.generations.started()
+    if (act.isAdopt) this.generations.started()
   }
 
   /** An act has ended, even without a response. */
@@ -64,7 +72,7 @@ export class PageLogin {
 
   /** Follows the worker. @returns Whether anything may have changed. */
   follow({ login, isLoginAwaited }: State): boolean {
-    if (this.#pendingActs > 0) return false
+    if (this.arePending) return false
     if (!isSame(this.current, login)) {
       this.current = login
       this.generations.replaced()

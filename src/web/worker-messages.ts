@@ -35,7 +35,7 @@ export const isSame = (one: Login | undefined, other: Login | undefined) =>
 export interface PageRequest {
   readonly name: string
   readonly given?: unknown
-  /** The login that the page addresses. */
+  /** The login that the page addresses. Undefined: that of its last act, which has no response yet. */
   readonly login?: Login | undefined
   /** The caller asked after that login had ended, and waits for the next one. */
   readonly isOfNext?: boolean

@@ -40,8 +40,6 @@ export class WorkerTokens implements LoginManager {
   readonly #events = new Events(systemClock)
   #state: State
   readonly #login: PageLogin
-  /** Settles when all acts of this page have a response. */
-  #acts: Promise<unknown> = Promise.resolve()
   /** The last token that the worker returned, and until when it is valid, monotonic ms. */
   #given: { readonly token: unknown; readonly until: number } | undefined
   /** Pending logins of this page. Other pages do not wait for them. */
@@ -189,15 +187,12 @@ export class WorkerTokens implements LoginManager {
 
   async #askFor(caller: Caller): Promise<unknown> {
     const { name, ms, given, generation } = caller
-    // Callers without a token wait for the pending login of this page.
-    while (!caller.hasLeft && this.#isPending && this.#state.status.login !== 'present') {
+    // Until the acts of this page have a response, the login of this request is unknown. Callers without a token wait for its pending login.
+    while (this.#login.arePending || (this.#isPending && this.#state.status.login !== 'present')) {
       await this.#changes.next()
+      if (caller.hasLeft) return undefined
       this.#checkCurrent(generation)
     }
-    // Until these acts have a response, the login of this request is unknown.
-    await this.#acts
-    this.#checkCurrent(generation)
-    if (caller.hasLeft) return undefined
     try {
       const value = await this.#ask(name, ms, given, { begun: generation })
       this.#checkCurrent(generation)
@@ -215,19 +210,15 @@ export class WorkerTokens implements LoginManager {
     if (this.#login.isPast(generation, this.#state)) throw endOfLogin(this.#login.isPresent(this.#state))
   }
 
-  /** Begins or ends a login: synchronously for requests of this page; in the worker, after the earlier acts of this page. */
+  /** Begins or ends a login: synchronously for requests of this page; in the worker, as soon as its message arrives. */
   #act(name: string, given?: object, subject?: string): Promise<unknown> {
     this.#checkOpen()
     const act = this.#login.begins(name, this.#state, subject)
-    const done = this.#acts
-      .then(() => this.#ask(name, ACT_LIMIT_MS, given, { act }))
-      .finally(() => {
-        this.#login.ended()
-        this.#observe(this.#state)
-      })
-    this.#acts = done.catch(() => undefined)
     this.#changes.report()
-    return done
+    return this.#ask(name, ACT_LIMIT_MS, given, { act }).finally(() => {
+      this.#login.ended()
+      this.#observe(this.#state)
+    })
   }
 
   /** @param begun The login generation in which a caller asks. */
@@ -238,7 +229,8 @@ export class WorkerTokens implements LoginManager {
     { act, begun = 0 }: { readonly act?: PageAct; readonly begun?: number } = {},
   ): Promise<unknown> {
     const isOfNext = this.#login.generations.belongsToNext(begun)
-    const response = await this.#link.ask(name, ms, { given, login: this.#login.current, isOfNext })
+    const login = act?.follows ? undefined : this.#login.current
+    const response = await this.#link.ask(name, ms, { given, login, isOfNext })
     const { own, state, error, value } = response
     const before = this.#state
     if (act && own) this.#login.performed(act, own)

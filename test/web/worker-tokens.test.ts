@@ -20,6 +20,7 @@ import { rejection, startApi } from '../axios/support/api-server.ts'
 import { failureOf, gate, until } from '../axios/support/turns.ts'
 import { DOORS } from '../client/support/doors.ts'
 import { listen } from '../support/managed.ts'
+import { MemoryRegister } from '../support/memory-register.ts'
 
 const POST = { method: 'POST', body: '{"from":"alice"}' }
 const grant = (name: string, changes = {}) => ({
@@ -501,6 +502,88 @@ describe('given two pages of one worker', () => {
   })
 })
 
+describe('given a page that logs Alice in, and acts again before the worker responds, over a store that is slow or silent', () => {
+  /** Each step of the store takes 300 ms, or for ever, and the clock stands still unless the test advances it. */
+  async function aliceIsPending(isSilent = false) {
+    const clock = manualClock()
+    const register = new MemoryRegister(clock)
+    const step = () => new Promise<void>((resolve) => void (isSilent || clock.setTimer(resolve, 300)))
+    const store = sharedStore(
+      {
+        kind: 'slow',
+        read: (...given) => step().then(() => register.read(...given)),
+        replace: (...given) => step().then(() => register.replace(...given)),
+      },
+      { commandTimeoutMs: 1_000 },
+    )
+    const { manager, openPage, source } = startWorker({ clock, store })
+    const [tokens, other] = [await openPage(), await openPage()]
+    endings.push(() => {
+      void manager.close()
+      return clock.advance(60_000)
+    })
+    tokens.adopt(grant('alice')).catch(() => undefined)
+    await arrived()
+    const settle = async () => {
+      for (let n = 0; n < 20; n += 1) {
+        await clock.advance(1_000)
+        await arrived()
+      }
+    }
+    return { tokens, other, source, settle, told: [listen(manager), listen(other)] }
+  }
+  const present = (account: string) => ({ login: 'present', account })
+  const ended = { login: 'required', reason: 'logged-out' }
+
+  it.each([
+    ['adopt', false, present('other')],
+    ['logout', false, ended],
+    ['reset', false, ended],
+    ['adopt', true, present('other')],
+    ['logout', true, ended],
+    ['reset', true, ended],
+  ] as const)(
+    'F400: when it is %s (silent: %s), then the worker and another page are told at once',
+    async (name, isSilent, event) => {
+      const { tokens, told } = await aliceIsPending(isSilent)
+      const act = name === 'adopt' ? tokens.adopt(grant('bob')) : tokens[name]()
+      act.catch(() => undefined)
+      await arrived()
+      expect(told.map(({ loginChanged }) => loginChanged)).toEqual(Array(2).fill([expect.objectContaining(event)]))
+    },
+  )
+
+  it('when Bob has logged in elsewhere in between, then its logout does nothing, and it follows Bob', async () => {
+    const { tokens, other, source, settle } = await aliceIsPending()
+    void other.adopt(grant('bob'))
+    await arrived()
+    const loggedOut = tokens.logout()
+    await settle()
+    expect(await loggedOut).toEqual({ revoked: false, reason: 'nothing' })
+    expect([await tokens.getAccessToken(), source.revoked]).toEqual(['BOB', ['refresh-of-alice']])
+  })
+
+  it('when it logs out and Bob in, then requests from between get the token of Bob, and an earlier one none', async () => {
+    const { tokens, settle } = await aliceIsPending()
+    const ask = () => tokens.getAccessToken().catch((error: unknown) => (error as TokenError).code)
+    const asked = [ask()]
+    void tokens.logout()
+    asked.push(ask())
+    void tokens.adopt(grant('bob'))
+    asked.push(ask())
+    await settle()
+    expect(await Promise.all(asked)).toEqual(['ERR_LOGIN_REPLACED', 'BOB', 'BOB'])
+  })
+
+  it('when Alice logs in again, then a request from between gets her later token', async () => {
+    const { tokens, settle } = await aliceIsPending()
+    const asked = tokens.getAccessToken()
+    void tokens.adopt(grant('alice', { refreshToken: 'later', accessToken: 'LATER' }))
+    await settle()
+    expect(await asked).toBe('LATER')
+  })
+})
+
 describe('given a page that is gone', () => {
   it('when its port has ended, then the worker keeps responding to the others', async () => {
     const { manager, openPage } = startWorker()
@@ -904,21 +987,19 @@ describe('given a pending login in a page of a worker', () => {
   )
 
   it.each([
-    ['logs in twice', (page: TokenManager) => [page.adopt(grant('bob')), page.adopt(grant('carol'))]],
-    [
-      'and another one log in',
-      (page: TokenManager, other: TokenManager) => [page.adopt(grant('bob')), other.adopt(grant('carol'))],
-    ],
+    ['logs in twice', 0],
+    ['and another one log in', 1],
   ])(
     'F339: when the page %s after a loss, then a request that began between the two gets no token of the second',
-    async (_, act) => {
+    async (_, second) => {
       const { openPage, source } = startWorker()
-      const [tokens, other] = [await openPage(), await openPage()]
+      const pages = [await openPage(), await openPage()] as const
+      const [tokens] = pages
       await tokens.adopt(grant('alice', { accessLifetimeMs: 0 }))
       await losing(source, tokens)
-      const [first, second] = act(tokens, other)
+      const first = tokens.adopt(grant('bob'))
       const begun = internalsOf(tokens)?.currentGeneration?.() ?? 0
-      await Promise.all([first, second])
+      await Promise.all([first, pages[second]!.adopt(grant('carol'))])
       await arrived()
       expect(await tokens.getAccessToken()).toBe('CAROL')
       expect(begun >= (internalsOf(tokens)?.firstGeneration?.() ?? 0)).toBe(false)
