@@ -15,7 +15,8 @@ function conceal(holder: unknown, header: string, clean: object): void {
   const headers = config?.headers ?? {}
   if (headers !== clean) deleteHeader(headers, header)
   // `request` stays readable, but nothing prints it.
-  if (Object.prototype.propertyIsEnumerable.call(holder, 'request')) hideRequest(holder, request)
+  if (Object.prototype.propertyIsEnumerable.call(holder, 'request'))
+    Reflect.defineProperty(holder, 'request', hidden(request))
   concealRequest(request)
   // Node's request and the request that follows redirects refer to each other, and streams may refer to either of them.
   const { _redirectable, _currentRequest, agent } = (request ?? {}) as Record<string, unknown>
@@ -25,13 +26,8 @@ function conceal(holder: unknown, header: string, clean: object): void {
   concealAgent(agent)
 }
 
-/** Makes `request` a non-enumerable member, which nothing prints. */
-function hideRequest(holder: object, request: unknown): void {
-  Reflect.defineProperty(holder, 'request', hidden(request))
-}
-
 /**
- * Like `hideRequest`, in a copy of the response. In V8, redefining a member takes twice as long as copying the others and defining it. A response of a
+ * Makes `request` a member that nothing prints, in a copy of the response. In V8, redefining a member takes twice as long as copying the others and defining it. A response of a
  * class of its own is not copied. A class with a private member would cost nothing, but proxies (Vue), Immer and `deepStrictEqual` would no longer
  * treat the response as a plain object.
  */
@@ -95,23 +91,43 @@ function shown(this: { method?: string; url?: string; path?: string }): string {
 type Agents = Pick<InternalAxiosRequestConfig, 'httpAgent' | 'httpsAgent'>
 type AgentModule = { readonly globalAgent?: unknown } | undefined
 let modules: readonly [http: AgentModule, https: AgentModule] | undefined
-/** The agents of the last request, because most requests use the same. */
-let lastHttp: unknown
-let lastHttps: unknown
 
 /** Hides the agents that a request may use, before it is in flight. */
 export function concealAgents({ httpAgent, httpsAgent }: Agents): void {
   modules ??= [builtinModule('node:http'), builtinModule('node:https')] as [AgentModule, AgentModule]
-  const http: unknown = httpAgent ?? modules[0]?.globalAgent
-  const https: unknown = httpsAgent ?? modules[1]?.globalAgent
-  if (http === lastHttp && https === lastHttps) return
-  concealAgent((lastHttp = http))
-  concealAgent((lastHttps = https))
+  concealAgent(httpAgent ?? modules[0]?.globalAgent)
+  concealAgent(httpsAgent ?? modules[1]?.globalAgent)
 }
 
-/** An agent refers to all its requests in flight, so any request that uses it would print the tokens of the others. */
+const concealedAgents = /* @__PURE__ */ new WeakSet()
+
+/**
+ * An agent refers to all its requests in flight, so any request that uses it would print the tokens of the others. So would a request that has ended: it
+ * refers to its socket, which another one uses now (F415).
+ */
 function concealAgent(agent: unknown): void {
-  if (typeof agent !== 'object' || agent === null || (INSPECT in agent && 'toJSON' in agent)) return
+  if (typeof agent !== 'object' || agent === null || concealedAgents.has(agent)) return
+  concealedAgents.add(agent)
+  printAsName(agent)
+  const { freeSockets, on } = agent as Partial<AgentWithSockets>
+  Object.values(freeSockets ?? {})
+    .flat()
+    .forEach(printAsName)
+  on?.call?.(agent, 'free', printAsName)
+}
+
+interface AgentWithSockets {
+  readonly freeSockets: Readonly<Record<string, object[]>>
+  /** Called as a method of the agent. */
+  readonly on: { call?(agent: object, name: 'free', listener: (socket: object) => void): void }
+}
+
+/** Lets an object print as the name of its class. */
+function printAsName(holder: object): void {
   for (const name of [INSPECT, 'toJSON'])
-    if (!(name in agent)) Reflect.defineProperty(agent, name, { value: () => 'Agent', configurable: true })
+    if (!(name in holder)) Reflect.defineProperty(holder, name, { value: nameOf, configurable: true })
+}
+
+function nameOf(this: object): string {
+  return this.constructor.name
 }

@@ -50,7 +50,7 @@ export function generationAtSending(
   const { access } = binding
   if (isStillOf(binding, startGeneration)) return startGeneration
   if (!access.hasLogins) return access.currentGeneration?.()
-  throw endOfLogin(access.isLoginPresent?.() === true)
+  throw endOfLogin(access.isLoginPresent?.())
 }
 
 /** Whether the login of a request still exists. Only then may the request carry another token. @param generation Undefined: no login yet. */

@@ -255,7 +255,7 @@ function framesOf(stack: unknown, message: string): string[] {
 }
 
 /** The error of a request whose login has ended (R10). @param isReplaced Whether another login has taken its place. */
-export function endOfLogin(isReplaced: boolean): TokenError {
+export function endOfLogin(isReplaced: boolean | undefined): TokenError {
   const [code, what, as] = isReplaced
     ? (['ERR_LOGIN_REPLACED', 'Another login took its place', 'is logged in now'] as const)
     : (['ERR_LOGIN_REQUIRED', 'Its login has ended', 'logs in next'] as const)

@@ -44,7 +44,7 @@ export interface ManagerInternals {
   /** Whether a request that begins now waits for the next login (`LoginGenerations.isAwaited`). */
   readonly isLoginAwaited?: () => boolean
   /** Whether a user is logged in. */
-  readonly isLoginPresent?: () => boolean
+  readonly isLoginPresent?: () => boolean | undefined
   /** Checks the store for logins and logouts elsewhere, now and at each change. @returns stop */
   readonly followLogin?: () => () => void
   /** Checks once. Resolves when the manager has processed the result. Never rejects. */

@@ -236,7 +236,7 @@ export class Manager implements LoginManager {
       currentGeneration: () => generations.current,
       firstGeneration: () => generations.first,
       isLoginAwaited: () => generations.isAwaited,
-      isLoginPresent: () => login?.isPresent === true,
+      isLoginPresent: () => login?.isPresent,
       ...(checker && { followLogin: () => checker.follow(), checkLogin: () => checker.check() }),
       origin: member(source, 'origin') as string | undefined,
       boundTo: member(source, 'boundTo'),

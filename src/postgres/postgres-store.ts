@@ -1,6 +1,7 @@
 import { asGiven, type Readers, readOptions } from '../core/option-checks.ts'
 import type { TokenStore } from '../core/token-store.ts'
 import { Changes } from '../store/changes.ts'
+import { checkedRegister } from '../store/checked-register.ts'
 import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import { type PostgresClient, postgresRegister } from './postgres-register.ts'
 import type { PostgresListener } from './listener.ts'
@@ -37,5 +38,5 @@ export function postgresStore(options: PostgresStoreOptions): TokenStore {
   const own = { pool: asGiven, table: asGiven, listener: asGiven }
   const readers = { ...own, ...SHARED } satisfies Readers<PostgresStoreOptions>
   const { pool, table, listener, ...shared } = readOptions('The options of postgresStore', options, readers, '')
-  return storeOn(postgresRegister(pool, table, listener), shared, reasonOf, { NotifiedOf: Changes })
+  return storeOn(checkedRegister(postgresRegister(pool, table, listener)), shared, reasonOf, { NotifiedOf: Changes })
 }

@@ -1,6 +1,7 @@
 import { asGiven, type Readers, readOptions } from '../core/option-checks.ts'
 import type { TokenStore } from '../core/token-store.ts'
 import { Changes } from '../store/changes.ts'
+import { checkedRegister } from '../store/checked-register.ts'
 import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import type { RedisClient } from './command.ts'
 import { reasonOf, watch } from './reason.ts'
@@ -40,5 +41,5 @@ export function redisStore(options: RedisStoreOptions): TokenStore {
   const { client, subscriber, ...shared } = readOptions('The options of redisStore', options, readers, '')
   const register = redisRegister(client, subscriber)
   watch(client)
-  return storeOn(register, shared, (thrown) => reasonOf(thrown, client), { NotifiedOf: Changes })
+  return storeOn(checkedRegister(register), shared, (thrown) => reasonOf(thrown, client), { NotifiedOf: Changes })
 }

@@ -1,6 +1,7 @@
 import { asGiven, checkObject, type Readers, readOptions } from '../core/option-checks.ts'
 import type { TokenStore } from '../core/token-store.ts'
 import { ForeignReply } from '../store/reason.ts'
+import { checkedRegister } from '../store/checked-register.ts'
 import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import { machineNow } from './machine-clock.ts'
 import { opening } from './open-file.ts'
@@ -62,7 +63,7 @@ export function sqliteStore(options: SqliteStoreOptions): TokenStore {
   const open = file === undefined ? onGiven(database) : opening(file)
   // A little less than the store's own timeout, so that the reported reason is the lock.
   const patienceMs = shared.commandTimeoutMs * 0.8
-  return storeOn(sqliteRegister(open, patienceMs, table), shared, reasonOf, { machineNow })
+  return storeOn(checkedRegister(sqliteRegister(open, patienceMs, table)), shared, reasonOf, { machineNow })
 }
 
 function onGiven(database: unknown): Open {

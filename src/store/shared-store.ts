@@ -67,7 +67,7 @@ function checkedPrefix(name: string, given: unknown = 'evergreen'): string {
  */
 export function sharedStore(register: TokenRegister, options: SharedStoreOptions = {}): TokenStore {
   const own = readOptions('The options of sharedStore', options, SHARED, '')
-  return storeOn(register, own, reasonOfRegister, { NotifiedOf: Changes })
+  return storeOn(checkedRegister(register), own, reasonOfRegister, { NotifiedOf: Changes })
 }
 
 /** The message of an error may contain a secret. Codes and names do not, nor does `fetch failed`, the message if the server is unreachable (F416). */
@@ -81,6 +81,7 @@ function reasonOfRegister(thrown: unknown): string {
 }
 
 /**
+ * @param register Its replies are not checked (`checkedRegister`).
  * @param reasonOf Describes why a step of the register failed, without secrets.
  * @param isAlone Whether this process currently has no store that others could share.
  * @param machineNow See `SharedSettings` in `stored-state.ts`.
@@ -97,19 +98,18 @@ export function storeOn(
   }: { isAlone?: () => boolean; NotifiedOf?: typeof Changes; machineNow?: () => MachineInstant | undefined } = {},
 ): TokenStore {
   checkWebCrypto('A shared store', 'do without')
-  const checked = checkedRegister(register)
   const settings: StoreSettings = {
     ...options,
-    register: checked,
+    register,
     machineNow,
     keyRing: new KeyRing(encryptionKeys),
-    steps: new Steps(checked.capacity),
+    steps: new Steps(register.capacity),
     reads: new Together(),
     writing: new Map(),
     epochs: new Map(),
     reasonOf,
     isAlone,
-    changes: NotifiedOf && checked.isWatching && new NotifiedOf(checked),
+    changes: NotifiedOf && register.isWatching && new NotifiedOf(register),
   }
   const store: OpenableStore = {
     kind: register.kind,

@@ -1,3 +1,5 @@
+import { quietly } from '../core/thrown.ts'
+
 /** The parts of BroadcastChannel that are used here. */
 export interface Channel {
   postMessage(message: string): void
@@ -8,5 +10,5 @@ export interface Channel {
 /** Opens a channel. Close it soon: a page with an open channel may be denied the back/forward cache. Undefined: BroadcastChannel is not available. */
 export function openChannel(name: string): Channel | undefined {
   const { BroadcastChannel } = globalThis as { BroadcastChannel?: new (name: string) => Channel }
-  return BroadcastChannel && new BroadcastChannel(name)
+  return BroadcastChannel && quietly(() => new BroadcastChannel(name))
 }

@@ -202,7 +202,7 @@ class Server {
   }
 
   #endOfLogin(): TokenError {
-    return endOfLogin(this.#internals.isLoginPresent?.() === true)
+    return endOfLogin(this.#internals.isLoginPresent?.())
   }
 
   get #now(): number {

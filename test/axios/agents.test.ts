@@ -23,23 +23,20 @@ const agentOf = (options: http.AgentOptions) => {
 
 /** An attached request that waits for its response while others use its agent. */
 async function inFlight(config: AxiosRequestConfig = {}) {
-  const answered = gate()
+  const [answered, last] = [gate(), gate()]
   const server = await startApi(async ({ url }) => {
     if (url === '/held') await answered.opened
+    if (url === '/last') await last.opened
     return { status: url === '/bad' ? 500 : 200 }
   })
+  const plain = axios.create({ baseURL: server.baseUrl, adapter: 'http', proxy: false, ...config })
+  const first = await plain.get('/')
   const api = axios.create({ baseURL: server.baseUrl, adapter: 'http', proxy: false, ...config })
   attachBearer(api, startTokens({ token: (n) => `${MARKED}-${n}` }).tokens)
   const held = api.get('/held')
-  await until(() => server.received.length === 1)
-  expect(server.bearers).toEqual([`Bearer ${MARKED}-1`])
-  return {
-    server,
-    api,
-    held,
-    answered,
-    plain: axios.create({ baseURL: server.baseUrl, adapter: 'http', proxy: false, ...config }),
-  }
+  await until(() => server.received.length === 2)
+  expect(server.bearers.at(-1)).toBe(`Bearer ${MARKED}-1`)
+  return { server, api, held, answered, last, plain, first }
 }
 
 const wholly = (holder: unknown) => inspect(holder, { depth: Infinity, showHidden: true })
@@ -69,6 +66,21 @@ describe.each<[string, () => AxiosRequestConfig]>([
     }
     answered.open()
     expect((await held).status).toBe(200)
+  })
+
+  it('when a request has ended, and an attached one uses its socket, then no token is visible (F415)', async () => {
+    const { api, plain, first, held, answered, last, server } = await inFlight(configOf())
+    expectNoCanary(wholly(first) + jsonOf(first))
+    answered.open()
+    await held
+    const second = await plain.get('/')
+    const next = api.get('/last')
+    await until(() => server.received.length === 4)
+    const { socket } = second.request as ClientRequest
+    expect(Reflect.get(socket!, '_httpMessage')).toMatchObject({ path: '/last' })
+    expectNoCanary(wholly(second) + jsonOf(second))
+    last.open()
+    await next
   })
 
   it('when a request of the same instance opts out and is printed, then no token is visible (F415)', async () => {

@@ -150,7 +150,7 @@ describe('given a request of Node or fetch', () => {
     const own = { toJSON: () => 'own' }
     concealAgents({ httpsAgent: own })
     expect(JSON.stringify(own)).toBe('"own"')
-    expect([inspect(agent), inspect(own)]).toEqual(['Agent', 'Agent'])
+    expect([inspect(agent), inspect(own)]).toEqual(['Agent', 'Object'])
   })
 
   it('then the agent that axios has made for a proxy is hidden with its first response (F415)', () => {
