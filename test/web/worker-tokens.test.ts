@@ -553,6 +553,22 @@ describe('given a page that logs Alice in, and acts again before the worker resp
     },
   )
 
+  it('when its logout is answered after two later logins, then the second one stays current', async () => {
+    const { tokens, source, settle } = await aliceIsPending()
+    await settle()
+    const revoking = gate()
+    source.revoke = () => revoking.opened
+    void tokens.logout()
+    await arrived()
+    void tokens.adopt(grant('bob'))
+    void tokens.adopt(grant('carol'))
+    const asked = tokens.getAccessToken()
+    await settle()
+    revoking.open()
+    await settle()
+    expect(await asked).toBe('CAROL')
+  })
+
   it('when Bob has logged in elsewhere in between, then its logout does nothing, and it follows Bob', async () => {
     const { tokens, other, source, settle } = await aliceIsPending()
     void other.adopt(grant('bob'))
