@@ -13,7 +13,7 @@ import type { StoreReports, TokenRecord } from '../core/token-store.ts'
 import { bare } from '../core/whole.ts'
 import { PrivateRecord } from './private-record.ts'
 import { SharedRecord } from './shared-record.ts'
-import type { SharedSettings } from './stored-state.ts'
+import type { StoredStateSettings } from './stored-state.ts'
 import { UnreportedExchanges } from './unreported-exchanges.ts'
 
 /** A step without a response. */
@@ -36,7 +36,7 @@ export class RepeatingRecord extends SharedRecord {
   /** Resolves when the last `clear` or `adopt` has ended. Later steps must not overtake it. */
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
+  constructor(settings: StoredStateSettings, key: string, clock: Clock, reports: StoreReports) {
     super(settings, key, clock, reports)
     this.unreported = new UnreportedExchanges(() => this.overlap(), clock)
     this.alone = new PrivateRecord(clock, this.unreported)

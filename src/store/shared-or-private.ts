@@ -16,10 +16,10 @@ import type { StoreReports, TokenRecord } from '../core/token-store.ts'
 import type { Changes } from './changes.ts'
 import { ForeignRecord } from './record-text.ts'
 import { RepeatingRecord } from './repeating-record.ts'
-import type { SharedSettings } from './stored-state.ts'
+import type { StoredStateSettings } from './stored-state.ts'
 import { Turns } from './turns.ts'
 
-export interface StoreSettings extends SharedSettings {
+export interface StoreSettings extends StoredStateSettings {
   readonly onUnavailable: 'private' | 'fail'
   readonly reasonOf: (thrown: unknown) => string
   /** Whether this process currently has no store that others could share. */

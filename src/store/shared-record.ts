@@ -27,7 +27,7 @@ import { unchanged } from '../record/record-shape.ts'
 import { accept, acquire, acquireForLogout, check, overlap, release } from '../record/record-state.ts'
 import { adoptAgain, clearAgain } from '../record/repeated-acts.ts'
 import type { Changes } from './changes.ts'
-import { type SharedSettings, type Step, StoredState, type TimedReading } from './stored-state.ts'
+import { type Step, StoredState, type StoredStateSettings, type TimedReading } from './stored-state.ts'
 
 /** The last adoption, whether or not it was executed. */
 interface Adopted {
@@ -50,7 +50,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   /** By the last lease (`src/record/fleet.ts`). */
   #countsItself = false
 
-  constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
+  constructor(settings: StoredStateSettings, key: string, clock: Clock, reports: StoreReports) {
     this.#tokenClock = new TokenClock(clock)
     this.#distrustsClock = jumpsOf(clock)
     this.#stored = new StoredState(settings, key, clock, reports)

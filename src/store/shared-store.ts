@@ -84,7 +84,7 @@ function reasonOfRegister(thrown: unknown): string {
  * @param register Its replies are not checked (`checkedRegister`).
  * @param reasonOf Describes why a step of the register failed, without secrets.
  * @param isAlone Whether this process currently has no store that others could share.
- * @param machineNow See `SharedSettings` in `stored-state.ts`.
+ * @param machineNow See `StoredStateSettings` in `stored-state.ts`.
  * @param NotifiedOf For registers that report whether they watch (`isWatching`). Browser bundles omit it.
  */
 export function storeOn(

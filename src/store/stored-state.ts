@@ -14,7 +14,7 @@ import type { Steps } from './steps.ts'
 import type { Together } from './together.ts'
 import type { RegisterReading, TokenRegister } from './token-register.ts'
 
-export interface SharedSettings {
+export interface StoredStateSettings {
   readonly register: TokenRegister
   /** The clock of the machine that all owners share, for leases: an owner that starts after the wall clock was set cannot know that it was. */
   readonly machineNow: (() => MachineInstant | undefined) | undefined
@@ -80,7 +80,7 @@ const LONGEST_MS = 36_525 * DAY_MS
  * step starts again. It rejects if the register does not respond in time. A `replace` that is executed twice has no further effect.
  */
 export class StoredState {
-  readonly #settings: SharedSettings
+  readonly #settings: StoredStateSettings
   readonly #clock: Clock
   readonly #reports: StoreReports
   /** Its key in the register. */
@@ -93,7 +93,7 @@ export class StoredState {
   /** The newest record that this owner has seen. */
   seen: RecordState | undefined
 
-  constructor(settings: SharedSettings, key: string, clock: Clock, reports: StoreReports) {
+  constructor(settings: StoredStateSettings, key: string, clock: Clock, reports: StoreReports) {
     this.#settings = settings
     this.#clock = clock
     this.#reports = reports

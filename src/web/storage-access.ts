@@ -45,9 +45,9 @@ export class StorageAccess {
     }
   }
 
-  /** Runs a step. Rejects at once if the storage has never responded, a step has failed, and another is still pending. */
+  /** Runs a step. Rejects at once if the storage has never responded, not to the last step that failed either, and another is still pending. */
   async #observed<Result>(step: () => Promise<Result>): Promise<Result> {
-    if (!this.#hasResponded && this.#lack !== undefined && this.#pending > 0) throw new NoReply(NO_RESPONSE)
+    if (!this.#hasResponded && this.#isSilent && this.#pending > 0) throw new NoReply(NO_RESPONSE)
     this.#pending += 1
     try {
       const result = await step()

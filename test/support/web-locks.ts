@@ -53,9 +53,15 @@ export function fakeLocks() {
       }
     },
   }
+  const query = async () => {
+    await fake.beforeQuery?.()
+    if (isDenied) throw new DOMException('denied', 'SecurityError')
+    return { held: [...held.values()] }
+  }
   const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
-  Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable: true })
-  return {
+  Object.defineProperty(globalThis, 'navigator', { value: { locks: { ...locks, query } }, configurable: true })
+  const fake = {
+    beforeQuery: undefined as (() => Promise<unknown>) | undefined,
     get held() {
       return held.size
     },
@@ -68,7 +74,7 @@ export function fakeLocks() {
       held.clear()
       channels.open.clear()
     },
-    /** As when all tabs that reply are frozen: they keep their locks. */
+    /** As when all tabs that reply stand still: they keep their locks. */
     freeze: () => channels.open.clear(),
     /** As when the user clears the site data in Chromium: new pages do not see the locks of open pages. */
     part: () => held.clear(),
@@ -84,4 +90,5 @@ export function fakeLocks() {
       else Reflect.deleteProperty(globalThis, 'navigator')
     },
   }
+  return fake
 }

@@ -3,6 +3,7 @@ import { createTokenManager, type TokenError } from '../../src/index.ts'
 import { oauth2 } from '../../src/oauth2/index.ts'
 import { manualClock } from '../../tools/testing/index.ts'
 import { browserKey, webStore } from '../../src/web/index.ts'
+import { StorageAccess } from '../../src/web/storage-access.ts'
 import { failureOf } from '../axios/support/turns.ts'
 import { answering } from '../service/world.ts'
 import { type FakeDatabases, fakeIndexedDb } from '../support/indexed-db.ts'
@@ -81,6 +82,17 @@ describe('given a browser that denies storage before any login (F243)', () => {
     const { tokens, ask, told } = page({ onUnavailable: 'fail' })
     expect([await ask(), told()]).toEqual(['ERR_STORE_UNAVAILABLE', 1])
     await tokens.close()
+  })
+})
+
+describe('given a browser that has denied a step of this page', () => {
+  it('when the next steps start together, then each reports the denial, not a silent storage', async () => {
+    const access = new StorageAccess()
+    const deny = () => Promise.reject(new DOMException('denied', 'SecurityError'))
+    const register = access.watched({ kind: 'web', read: deny, replace: deny })
+    const step = () => register.read('key').catch((thrown: unknown) => access.failed(thrown))
+    const reasons = [await step(), ...(await Promise.all([step(), step()]))]
+    expect(reasons).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/^SecurityError/)))
   })
 })
 

@@ -148,20 +148,44 @@ describe('given a tab whose storage is silent when the response to its refresh a
 })
 
 describe('given a machine that slept during a refresh (F356)', () => {
-  it('when another tab comes first, then it waits for the response that the first tab has yet to read', async () => {
+  const NEXT = { ...PAIR, accessToken: 'access-2', refreshToken: 'refresh-2' }
+  /** Both clocks count the sleep, so the lease of the first page has expired. */
+  async function slept() {
     const clock = manualClock()
     const [one, next] = [pageRecord(clock), pageRecord(clock)]
     const { version } = await one.adopt(0, PAIR)
     const lease = await one.acquire('one', version, TTL_MS)
     if (lease.kind !== 'granted') throw new Error(lease.kind)
-    // Both of its clocks count the sleep, so the lease has expired.
     const now = Date.now()
-    jest.spyOn(Date, 'now').mockImplementation(() => now + 2 * TTL_MS)
-    await clock.advance(2 * TTL_MS)
-    expect(await claimLater(next, clock, 'next', version)).toMatchObject({ kind: 'busy' })
-    await one.accept(lease, { ...PAIR, accessToken: 'access-2', refreshToken: 'refresh-2' })
-    expect(await next.acquire('next', version, TTL_MS)).toMatchObject({ kind: 'newer' })
-    expect([locks.channels, locks.held]).toEqual([0, 0])
+    jest.spyOn(Date, 'now').mockImplementation(() => now + 3_600_000)
+    await clock.advance(3_600_000)
+    return { one, lease, later: () => claimLater(next, clock, 'next', version) }
+  }
+
+  it.each(['replies', 'stands still'])(
+    'when another tab comes first, and the first one %s, then it waits',
+    async (how) => {
+      const { one, lease, later } = await slept()
+      if (how === 'stands still') locks.freeze()
+      expect(await later()).toMatchObject({ kind: 'busy' })
+      await one.accept(lease, NEXT)
+      expect(await later()).toMatchObject({ kind: 'newer' })
+      expect([locks.channels, locks.held]).toEqual([0, 0])
+    },
+  )
+
+  it('when the first tab stores its tokens while the other one asks, then the other one adopts them', async () => {
+    const { one, lease, later } = await slept()
+    locks.freeze()
+    locks.beforeQuery = () => one.accept(lease, NEXT)
+    expect(await later()).toMatchObject({ kind: 'newer', tokens: NEXT })
+  })
+
+  it('when the first tab stands still for ever, then the other one asks ten times', async () => {
+    const { later } = await slept()
+    locks.freeze()
+    for (let asked = 1; asked < 10; asked += 1) expect(await later()).toMatchObject({ kind: 'busy' })
+    expect(await later()).toMatchObject({ kind: 'granted', isDoubted: true })
   })
 })
 
@@ -171,20 +195,12 @@ describe('given a live tab', () => {
     const one = pageRecord(clock)
     const { version } = await one.adopt(0, PAIR)
     const lease = await one.acquire('one', version, TTL_MS)
-    expect(locks.held).toBe(1)
+    expect(locks.held).toBe(2)
     if (lease.kind !== 'granted') throw new Error(lease.kind)
     await (end === 'accept'
       ? one.accept(lease, { ...PAIR, accessToken: 'access-2' })
       : one.release(lease, { fate: 'keep' }))
     expect([locks.held, clock.pendingTimers]).toEqual([0, 0])
-  })
-
-  it('when its exchange lasts longer than its lease, then it holds the lock no longer than the lease', async () => {
-    const clock = manualClock()
-    const one = pageRecord(clock)
-    await one.acquire('one', 0, TTL_MS)
-    await clock.advance(TTL_MS)
-    expect(locks.held).toBe(0)
   })
 
   it('when it logs in during an exchange, then it can acquire a lease at once, although it holds the lock', async () => {
@@ -198,7 +214,7 @@ describe('given a live tab', () => {
     const [one, other] = [pageRecord(), pageRecord()]
     await one.acquire('one', 0, TTL_MS)
     await other.acquire('other', 0, TTL_MS)
-    expect(locks.held).toBe(1)
+    expect(locks.held).toBe(2)
   })
 })
 
@@ -230,6 +246,7 @@ describe('given a wall clock that is set in the middle of a refresh (F323)', () 
   )
 
   it('when the first tab is frozen, then the other one waits for one lease at most', async () => {
+    const page = Object.assign(globalThis, { document: new EventTarget() })
     const clock = manualClock()
     const [one, other] = [pageRecord(), pageRecord(clock)]
     const { version } = await one.adopt(0, PAIR)
@@ -237,7 +254,7 @@ describe('given a wall clock that is set in the middle of a refresh (F323)', () 
     step(clock, HOUR_MS)
     expect(await other.acquire('other', version, TTL_MS)).toMatchObject({ kind: 'busy' })
     await clock.advance(TTL_MS)
-    locks.freeze()
+    page.document.dispatchEvent(new Event('freeze'))
     expect(await claimLater(other, clock, 'other', version)).toMatchObject({ kind: 'granted', isDoubted: true })
   })
 })
@@ -269,7 +286,7 @@ describe('given a browser whose navigator.locks gives no response (F357)', () =>
     await clock.advance(0)
     expect(locks.held).toBe(0)
     await record.acquire('one', 0, TTL_MS)
-    expect(locks.held).toBe(1)
+    expect(locks.held).toBe(2)
   })
 
   it('when it must determine whether another owner is alive, then it presumes none dead', async () => {

@@ -11,7 +11,7 @@ import { verdictOf } from './verdict.mjs'
 /** What `--without` takes out: a function of the built package, and its body then. */
 const REMOVALS = {
   lease: [/function busyIn\(.*\) \{/, 'return undefined;'],
-  lock: [/async function isUnlocked\(.*\) \{/, 'return true;'],
+  lock: [/async function isHeldIn\(.*\) \{/, 'return false;'],
   question: [/function isAlive\(.*\) \{/, 'return Promise.resolve(false);'],
 }
 
