@@ -1,13 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import { webKey } from '../../src/dpop/index.ts'
 import type { KeyPair } from '../../src/dpop/key-pair.ts'
-import { fakeIndexedDb } from '../support/indexed-db.ts'
+import { indexedDbOfSuite } from '../support/indexed-db.ts'
 import { verified } from './support/verifier.ts'
 
 // With tabs of a real browser: test/browser/dpop-key.test.ts.
-let storage: ReturnType<typeof fakeIndexedDb>
-beforeEach(() => void (storage = fakeIndexedDb()))
-afterEach(() => storage.remove())
+const storage = indexedDbOfSuite()
 
 const thumbprints = async (...names: string[]) => {
   const keys = await Promise.all(names.map((name) => webKey(name)))

@@ -1,18 +1,12 @@
-import { afterEach, beforeEach, describe } from '@jest/globals'
+import { describe } from '@jest/globals'
 import { indexedDatabases } from '../../src/web/indexed-db.ts'
 import { webRegister } from '../../src/web/web-register.ts'
-import { type FakeDatabases, fakeIndexedDb } from '../support/indexed-db.ts'
+import { indexedDbOfSuite } from '../support/indexed-db.ts'
 import { promisesOfLogin } from './login-promises.ts'
 import { promisesOfRecord } from './record-promises.ts'
 import type { Place } from './world.ts'
 
-let storage: FakeDatabases & { remove(): void }
-const { now } = Date
-beforeEach(() => void (storage = fakeIndexedDb()))
-afterEach(() => {
-  storage.remove()
-  Date.now = now
-})
+indexedDbOfSuite()
 
 /** Each process of the test is a tab. */
 const TABS: Place = {

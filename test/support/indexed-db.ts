@@ -1,3 +1,5 @@
+import { afterEach, beforeEach } from '@jest/globals'
+
 /** The parts of IndexedDB that the package uses, in memory. A test controls its steps. */
 export interface FakeDatabases {
   readonly open: (name: string) => object
@@ -7,13 +9,25 @@ export interface FakeDatabases {
   trouble: (step: 'open' | 'put') => 'never' | undefined
 }
 
-/** Replaces `indexedDB` by a fake. @returns the fake, and a function that restores the original */
-export function fakeIndexedDb(): FakeDatabases & { remove(): void } {
+/** In each test of the file, `indexedDB` is an empty fake. `Date.now`, its clock, is restored. */
+export function indexedDbOfSuite(): FakeDatabases {
+  const fake = {} as FakeDatabases
+  const { now } = Date
+  beforeEach(() => fakeIndexedDb(fake))
+  afterEach(() => {
+    Reflect.deleteProperty(globalThis, 'indexedDB')
+    Date.now = now
+  })
+  return fake
+}
+
+/** Replaces `indexedDB` by a fake. */
+export function fakeIndexedDb(fake = {} as FakeDatabases): void {
   const databases = new Map<string, Map<string, unknown>>()
-  const fake: FakeDatabases = {
+  Object.assign(fake, {
     databases,
     trouble: () => undefined,
-    open(name) {
+    open(name: string) {
       const request: Record<string, unknown> = {}
       later(() => {
         const failure = failureOf(() => fake.trouble('open'))
@@ -32,9 +46,8 @@ export function fakeIndexedDb(): FakeDatabases & { remove(): void } {
       })
       return request
     },
-  }
+  })
   Object.defineProperty(globalThis, 'indexedDB', { value: fake, configurable: true })
-  return Object.assign(fake, { remove: () => void Reflect.deleteProperty(globalThis, 'indexedDB') })
 }
 
 function transaction(fake: FakeDatabases, entries: Map<string, unknown>) {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { createTokenManager, type TokenError } from '../../src/index.ts'
 import { oauth2 } from '../../src/oauth2/index.ts'
 import { manualClock } from '../../tools/testing/index.ts'
@@ -6,12 +6,10 @@ import { browserKey, webStore } from '../../src/web/index.ts'
 import { StorageAccess } from '../../src/web/storage-access.ts'
 import { failureOf } from '../axios/support/turns.ts'
 import { answering } from '../service/world.ts'
-import { type FakeDatabases, fakeIndexedDb } from '../support/indexed-db.ts'
+import { indexedDbOfSuite } from '../support/indexed-db.ts'
 import { settle } from '../support/watched-clock.ts'
 
-let storage: FakeDatabases & { remove(): void }
-beforeEach(() => void (storage = fakeIndexedDb()))
-afterEach(() => storage.remove())
+const storage = indexedDbOfSuite()
 
 const LOGIN = { accessToken: 'access-0', accessLifetimeMs: 60_000, refreshToken: 'refresh-0' }
 const denied = (name: string) => () => {

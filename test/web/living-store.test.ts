@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import type { OpenableStore } from '../../src/core/token-store.ts'
 import { manualClock } from '../../tools/testing/index.ts'
 import { webStore } from '../../src/web/index.ts'
-import { type FakeDatabases, fakeIndexedDb } from '../support/indexed-db.ts'
+import { indexedDbOfSuite } from '../support/indexed-db.ts'
 import { type OwnRecord, withActs } from '../support/with-acts.ts'
 import { fakeLocks } from '../support/web-locks.ts'
 
@@ -10,14 +10,12 @@ const TTL_MS = 15_000
 const PAIR = { accessToken: 'access-1', accessLifetimeMs: 60_000, accessRemainingMs: 60_000, refreshToken: 'refresh-1' }
 const reports = { anomaly: () => undefined, storeUnavailable: () => undefined }
 
-let storage: FakeDatabases & { remove(): void }
+const storage = indexedDbOfSuite()
 let locks: ReturnType<typeof fakeLocks>
 beforeEach(() => {
-  storage = fakeIndexedDb()
   locks = fakeLocks()
 })
 afterEach(() => {
-  storage.remove()
   locks.remove()
   Reflect.deleteProperty(globalThis, 'document')
 })

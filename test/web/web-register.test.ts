@@ -1,21 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import type { OpenableStore } from '../../src/core/token-store.ts'
 import { manualClock } from '../../tools/testing/index.ts'
 import { webStore } from '../../src/web/index.ts'
 import { withActs } from '../support/with-acts.ts'
-import { type FakeDatabases, fakeIndexedDb } from '../support/indexed-db.ts'
+import { indexedDbOfSuite } from '../support/indexed-db.ts'
 
 const DAY_MS = 86_400_000
 const PAIR = { accessToken: 'access-1', accessLifetimeMs: 60_000, accessRemainingMs: 60_000, refreshToken: 'refresh-1' }
 const reports = { anomaly: () => undefined, storeUnavailable: () => undefined }
 
-let storage: FakeDatabases & { remove(): void }
-const { now } = Date
-beforeEach(() => void (storage = fakeIndexedDb()))
-afterEach(() => {
-  storage.remove()
-  Date.now = now
-})
+const storage = indexedDbOfSuite()
 
 const record = (account: string) =>
   withActs((webStore() as OpenableStore).open(account, manualClock(), reports), manualClock())
