@@ -40,8 +40,7 @@ function opened(
   Manager: ManagerParts['Manager'],
   requests: SourceRequests,
 ): ResourceManager {
-  const { account } = family
-  const { settings } = account
+  const { settings } = family.account
   const { source, store, rules, readThrown } = settings
   const isJoined = isOfLogin(rules)
   let joined: { account: Account; host: LoginHost } | undefined
@@ -65,10 +64,10 @@ function opened(
     settings.logins,
   )
   // The manager of the login emits this event. It concerns the resource, too.
-  const stop = account.settings.events.on('loginChanged', (change) => {
+  const stop = settings.events.on('loginChanged', (change) => {
     joined?.account.settings.events.emit('loginChanged', { ...change })
   })
-  if (isJoined) reportToLogin(inner, account)
+  if (isJoined) reportToLogin(inner, family.account)
   const tokens = new ResourceManager(inner, resource.options, () => {
     stop()
     family.members.delete(resource.key)

@@ -36,32 +36,71 @@ export function livingStore(store: OpenableStore): OpenableStore {
   if (typeof locks?.request !== 'function') return store
   const acquire = acquiring(locks)
   const open: OpenableStore['open'] = (key, clock, reports) =>
-    livingRecord(store.open(key, clock, reports), locks, acquire, clock, key)
+    livingRecord(store.open(key, clock, reports), { locks, acquire, clock }, key)
   return Object.freeze({ ...store, open })
 }
 
-function livingRecord(
-  record: TokenRecord,
-  locks: Locks,
-  acquire: ReturnType<typeof acquiring>,
-  clock: Clock,
-  key: string | Promise<string>,
-): TokenRecord {
-  const life = `${LOCKED}${randomHex()}`
-  const { keep, release: releaseOf, releaseAll } = releasesOfLeases()
-  let unanswered = 0
+/** What an owner needs of its browser. */
+interface Browser {
+  readonly locks: Locks
+  readonly acquire: ReturnType<typeof acquiring>
+  readonly clock: Clock
+}
 
-  /** Whether another owner may have the next token, or still wait for it. A page that holds the lock without a reply stands still, or wakes from a sleep. */
-  async function isExchanging(): Promise<boolean> {
-    const name = EXCHANGING + (await key)
-    const isLocked = await isHeldIn(locks, clock, name)
-    if (await isAlive(name, clock)) return true
-    unanswered = isLocked ? (unanswered + 1) % MAX_UNANSWERED : 0
-    return unanswered > 0
+function livingRecord(record: TokenRecord, browser: Browser, key: string | Promise<string>): TokenRecord {
+  const leases = releasesOfLeases()
+  const { keep, release: releaseOf } = leases
+  const leased = leasing(record, browser, key, leases)
+  return {
+    ...stepsOf(record),
+    acquire: (owner, seenVersion, ttlMs, terms) =>
+      leased(owner, (name, others) => record.acquire(name, seenVersion, ttlMs, { ...terms, others })),
+    acquireForLogout: (owner, seenVersion, ttlMs, ends) =>
+      leased(owner, (name, others) => record.acquireForLogout(name, seenVersion, ttlMs, { ...ends, others })),
+    async accept(lease, tokens) {
+      const kept = await record.accept(lease, tokens)
+      if (lease.isPrivate || kept.version > lease.version) releaseOf(lease.fence)
+      else
+        keep(
+          lease.fence,
+          browser.clock.setTimer(() => releaseOf(lease.fence), MAX_UNSTORED_MS),
+        )
+      return kept
+    },
+    // If it fails, the exchange is over all the same, and its refresh token is in doubt for all owners.
+    release: (lease, ...given) => record.release(lease, ...given).finally(() => releaseOf(lease.fence)),
+    close() {
+      leases.releaseAll()
+      record.close?.()
+    },
+  }
+}
+
+/** @returns A function that requests a lease under the name of a lock that this owner holds. */
+function leasing(
+  record: TokenRecord,
+  { locks, acquire, clock }: Browser,
+  key: string | Promise<string>,
+  { keep, releaseAll }: ReturnType<typeof releasesOfLeases>,
+) {
+  const life = `${LOCKED}${randomHex()}`
+  const isExchanging = asking(locks, clock)
+
+  /** Gives up a lease whose refresh token is in doubt, and asks. Requests a lease once more if no owner is alive: what a living one stored meanwhile is read. */
+  async function unlessExchanging(
+    first: LeaseResult,
+    lease: (others: Others) => Promise<LeaseResult>,
+  ): Promise<LeaseResult> {
+    const dead = first.kind === 'busy' && first.by?.startsWith(LOCKED) ? first.by : undefined
+    if (first.kind === 'granted' && first.isDoubted) await record.release(first, KEPT)
+    // A free lock alone is no proof: after a user clears the data of the site, Chromium gives new pages a separate set of locks.
+    else if (dead === undefined || (await isHeldIn(locks, clock, dead)) !== false) return first
+    if (await isExchanging(EXCHANGING + (await key))) return { kind: 'busy', remainingMs: ASK_MS }
+    return lease({ ...NO_OTHERS, dead })
   }
 
   /** @param lease Requests a lease under a name. */
-  async function leased(owner: string, lease: (owner: string, others: Others) => Promise<LeaseResult>) {
+  return async (owner: string, lease: (owner: string, others: Others) => Promise<LeaseResult>) => {
     // Acquired before the lease, or others could take this owner for dead. Shared, because an outdated exchange of this owner may still hold it.
     let release = await acquire(clock, life)
     const name = release ? life : owner
@@ -80,42 +119,16 @@ function livingRecord(
       release?.()
     }
   }
+}
 
-  /** Gives up a lease whose refresh token is in doubt, and asks. Requests a lease once more if no owner is alive: what a living one stored meanwhile is read. */
-  async function unlessExchanging(
-    first: LeaseResult,
-    lease: (others: Others) => Promise<LeaseResult>,
-  ): Promise<LeaseResult> {
-    const dead = first.kind === 'busy' && first.by?.startsWith(LOCKED) ? first.by : undefined
-    if (first.kind === 'granted' && first.isDoubted) await record.release(first, KEPT)
-    // A free lock alone is no proof: after a user clears the data of the site, Chromium gives new pages a separate set of locks.
-    else if (dead === undefined || (await isHeldIn(locks, clock, dead)) !== false) return first
-    if (await isExchanging()) return { kind: 'busy', remainingMs: ASK_MS }
-    return lease({ ...NO_OTHERS, dead })
-  }
-
-  return {
-    ...stepsOf(record),
-    acquire: (owner, seenVersion, ttlMs, terms) =>
-      leased(owner, (name, others) => record.acquire(name, seenVersion, ttlMs, { ...terms, others })),
-    acquireForLogout: (owner, seenVersion, ttlMs, ends) =>
-      leased(owner, (name, others) => record.acquireForLogout(name, seenVersion, ttlMs, { ...ends, others })),
-    async accept(lease, tokens) {
-      const kept = await record.accept(lease, tokens)
-      if (lease.isPrivate || kept.version > lease.version) releaseOf(lease.fence)
-      else
-        keep(
-          lease.fence,
-          clock.setTimer(() => releaseOf(lease.fence), MAX_UNSTORED_MS),
-        )
-      return kept
-    },
-    // If it fails, the exchange is over all the same, and its refresh token is in doubt for all owners.
-    release: (lease, ...given) => record.release(lease, ...given).finally(() => releaseOf(lease.fence)),
-    close() {
-      releaseAll()
-      record.close?.()
-    },
+/** @returns Whether another owner may have the next token, or still wait for it. A page that holds the lock without a reply stands still, or wakes from a sleep. */
+function asking(locks: Locks, clock: Clock): (name: string) => Promise<boolean> {
+  let unanswered = 0
+  return async (name) => {
+    const isLocked = await isHeldIn(locks, clock, name)
+    if (await isAlive(name, clock)) return true
+    unanswered = isLocked ? (unanswered + 1) % MAX_UNANSWERED : 0
+    return unanswered > 0
   }
 }
 
