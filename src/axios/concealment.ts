@@ -99,16 +99,15 @@ export function concealAgents({ httpAgent, httpsAgent }: Agents): void {
   concealAgent(httpsAgent ?? modules[1]?.globalAgent)
 }
 
-const concealedAgents = /* @__PURE__ */ new WeakSet()
-
 /**
  * An agent refers to all its requests in flight, so any request that uses it would print the tokens of the others. So would a request that has ended: it
  * refers to its socket, which another one uses now (F415).
  */
 function concealAgent(agent: unknown): void {
-  if (typeof agent !== 'object' || agent === null || concealedAgents.has(agent)) return
-  concealedAgents.add(agent)
+  if (typeof agent !== 'object' || agent === null || (INSPECT in agent && 'toJSON' in agent)) return
   printAsName(agent)
+  // A frozen agent does not print its name, and would get a listener with each request.
+  if (!(INSPECT in agent)) return
   const { freeSockets, on } = agent as Partial<AgentWithSockets>
   Object.values(freeSockets ?? {})
     .flat()

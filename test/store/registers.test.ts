@@ -11,8 +11,7 @@ import { describeSharedRedis, redisOfSuite } from '../support/redis-server.ts'
 const run = crypto.randomUUID()
 const NAMES = ['now', 'value', 'epoch', 'epochAt', 'replica', 'state', 'tokens', 'isPrivate']
 const DENIED = Object.assign(new Error('denied'), { code: '42501' })
-const POLLUTED =
-  'when Object.prototype has a member of a reading or of a row, then the register returns the same (F402)'
+const POLLUTED = 'when Object.prototype has a member of a reading or of a row, then the register returns the same'
 
 /** What two reads and three writes of a key return. */
 async function returned(register: TokenRegister, key: string): Promise<string> {
@@ -42,7 +41,7 @@ describeSharedRedis('given a register in Redis', () => {
   const open = () => redisRegister({ command })
   for (const { name, run } of tokenRegisterChecks(async () => ({ register: open() })))
     it(`when checked, then ${name}`, run)
-  it.each([false, true])(`after a promotion: %s, ${POLLUTED}`, async (isPromoted) => {
+  it.each([false, true])(`after a promotion: %s, ${POLLUTED} (F402)`, async (isPromoted) => {
     const without = (reply: unknown) =>
       Array.isArray(reply) && reply.length === 5 ? [...(reply as string[]).slice(0, 4), ''] : reply
     const send = async (args: string[]) => (isPromoted ? without(await command(args)) : command(args))
@@ -54,7 +53,7 @@ describeSharedPostgres('given a register in PostgreSQL', () => {
   const world = new PostgresWorld()
   const create = async () => ({ register: postgresRegister(world.pool()) })
   for (const { name, run } of tokenRegisterChecks(create)) it(`when checked, then ${name}`, run)
-  it.each([true, false])(`with a role that may read the epoch: %s, ${POLLUTED}`, async (mayReadEpoch) => {
+  it.each([true, false])(`with a role that may read the epoch: %s, ${POLLUTED} (F402)`, async (mayReadEpoch) => {
     const pool = world.pool()
     const query: PostgresClient['query'] = (text, values) =>
       mayReadEpoch || !text.includes('pg_walfile_name') ? pool.query(text, values) : Promise.reject(DENIED)
