@@ -26,7 +26,7 @@ export function planAfter(error: TokenError, situation: Situation, policy: Polic
     isSpent: fate === 'dead' || (obtains && fate !== 'keep'),
     isAccountRejected: exchange === 'obtain' && error.code === 'ERR_CREDENTIALS_REJECTED',
     hasRetryAfter: retryAfterMs > 0,
-    next: nextAfter(reported, { ...situation, ...consequence }, policy, retryAfterMs),
+    next: nextAfter(reported, bare({ ...situation, ...consequence }), policy, retryAfterMs),
   }
   return { ...plan, ...reportOf(plan, consequence, situation) }
 }

@@ -1,7 +1,7 @@
 import { defined } from './defined.ts'
 import type { Clock } from './clock.ts'
 import { fingerprintOf } from './digest.ts'
-import type { TokenError } from './errors.ts'
+import { detailsOf, type TokenError } from './errors.ts'
 import type { Events, SuspicionEvent, TokenEvents } from './events.ts'
 
 /** The facts about a rejected refresh token. */
@@ -62,8 +62,9 @@ export class SuspicionWatch {
     refreshToken: string,
     suspicion: Suspicion,
     remainingMs: number | undefined,
-    { status, serviceCode }: TokenError,
+    error: TokenError,
   ): Promise<void> {
+    const { status, serviceCode } = detailsOf(error)
     this.count += 1
     const rejectedAt = Math.round(this.#clock.wallNow())
     const fingerprint = await this.note(refreshToken)

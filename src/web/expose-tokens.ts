@@ -130,7 +130,8 @@ class Server {
     const envelope = Object(data) as { [REQUEST_KEY]?: Partial<PageRequest> }
     const request = Object.hasOwn(envelope, REQUEST_KEY) ? envelope[REQUEST_KEY] : undefined
     const [port] = ports ?? []
-    const isForeign = origin !== '' && origin !== (globalThis as { origin?: string }).origin
+    const here = member(globalThis, 'origin')
+    const isForeign = here !== undefined && origin !== '' && origin !== here
     if (!port || isForeign || typeof request?.name !== 'string' || typeof request.page !== 'string') return
     const work = this.#respond(request as PageRequest, port)
     message.waitUntil?.(work)

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import { webKey } from '../../src/dpop/index.ts'
 import type { KeyPair } from '../../src/dpop/key-pair.ts'
-import { indexedDbOfSuite } from '../support/indexed-db.ts'
+import { indexedDbOfSuite } from '../support/indexed-db-of-suite.ts'
 import { verified } from './support/verifier.ts'
 
 // With tabs of a real browser: test/browser/dpop-key.test.ts.

@@ -31,7 +31,7 @@ describeRedis('given twenty processes that share one token', () => {
       })
       // If an assertion fails, the message shows the seed.
       expect(printed).toContain('Everything held.')
-      expect(printed).toMatch(/kept {4}[1-3] token calls until all of them had a token/)
+      expect(printed).toMatch(/kept {4}[1-3] token requests until all of them had a token/)
       expect(printed.match(/SIG(KILL|STOP) \d+ ms after/g)).toHaveLength(ROUNDS)
       expect(error).toBeNull()
     },

@@ -1,7 +1,7 @@
 import { describe } from '@jest/globals'
 import { indexedDatabases } from '../../src/web/indexed-db.ts'
 import { webRegister } from '../../src/web/web-register.ts'
-import { indexedDbOfSuite } from '../support/indexed-db.ts'
+import { indexedDbOfSuite } from '../support/indexed-db-of-suite.ts'
 import { promisesOfLogin } from './login-promises.ts'
 import { promisesOfRecord } from './record-promises.ts'
 import type { Place } from './world.ts'

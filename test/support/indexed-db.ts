@@ -1,5 +1,3 @@
-import { afterEach, beforeEach } from '@jest/globals'
-
 /** The parts of IndexedDB that the package uses, in memory. A test controls its steps. */
 export interface FakeDatabases {
   readonly open: (name: string) => object
@@ -7,18 +5,6 @@ export interface FakeDatabases {
   readonly databases: ReadonlyMap<string, Map<string, unknown>>
   /** Called in `open` and before each write. What it throws is the error of that step; `never`: the step never ends. */
   trouble: (step: 'open' | 'put') => 'never' | undefined
-}
-
-/** In each test of the file, `indexedDB` is an empty fake. `Date.now`, its clock, is restored. */
-export function indexedDbOfSuite(): FakeDatabases {
-  const fake = {} as FakeDatabases
-  const { now } = Date
-  beforeEach(() => fakeIndexedDb(fake))
-  afterEach(() => {
-    Reflect.deleteProperty(globalThis, 'indexedDB')
-    Date.now = now
-  })
-  return fake
 }
 
 /** Replaces `indexedDB` by a fake. */

@@ -6,7 +6,7 @@ import { browserKey, webStore } from '../../src/web/index.ts'
 import { StorageAccess } from '../../src/web/storage-access.ts'
 import { failureOf } from '../axios/support/turns.ts'
 import { answering } from '../service/world.ts'
-import { indexedDbOfSuite } from '../support/indexed-db.ts'
+import { indexedDbOfSuite } from '../support/indexed-db-of-suite.ts'
 import { settle } from '../support/watched-clock.ts'
 
 const storage = indexedDbOfSuite()

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import type { OpenableStore } from '../../src/core/token-store.ts'
 import { manualClock } from '../../tools/testing/index.ts'
 import { webStore } from '../../src/web/index.ts'
-import { indexedDbOfSuite } from '../support/indexed-db.ts'
+import { indexedDbOfSuite } from '../support/indexed-db-of-suite.ts'
 import { type OwnRecord, withActs } from '../support/with-acts.ts'
 import { fakeLocks } from '../support/web-locks.ts'
 

@@ -3,7 +3,7 @@ import type { OpenableStore } from '../../src/core/token-store.ts'
 import { manualClock } from '../../tools/testing/index.ts'
 import { webStore } from '../../src/web/index.ts'
 import { withActs } from '../support/with-acts.ts'
-import { indexedDbOfSuite } from '../support/indexed-db.ts'
+import { indexedDbOfSuite } from '../support/indexed-db-of-suite.ts'
 
 const DAY_MS = 86_400_000
 const PAIR = { accessToken: 'access-1', accessLifetimeMs: 60_000, accessRemainingMs: 60_000, refreshToken: 'refresh-1' }
