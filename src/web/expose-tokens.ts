@@ -130,8 +130,8 @@ class Server {
     const envelope = Object(data) as { [REQUEST_KEY]?: Partial<PageRequest> }
     const request = Object.hasOwn(envelope, REQUEST_KEY) ? envelope[REQUEST_KEY] : undefined
     const [port] = ports ?? []
-    const here = member(globalThis, 'origin')
-    const isForeign = here !== undefined && origin !== '' && origin !== here
+    // As text: Node makes text of an `origin` that only Object.prototype has (F402).
+    const isForeign = origin !== '' && origin !== String((globalThis as { origin?: string }).origin)
     if (!port || isForeign || typeof request?.name !== 'string' || typeof request.page !== 'string') return
     const work = this.#respond(request as PageRequest, port)
     message.waitUntil?.(work)
