@@ -27,9 +27,9 @@ function conceal(holder: unknown, header: string, clean: object): void {
 }
 
 /**
- * Makes `request` a member that nothing prints, in a copy of the response. In V8, redefining a member takes twice as long as copying the others and defining it. A response of a
- * class of its own is not copied. A class with a private member would cost nothing, but proxies (Vue), Immer and `deepStrictEqual` would no longer
- * treat the response as a plain object.
+ * Makes `request` a member that nothing prints, in a copy of the response. In V8, redefining a member takes twice as long as copying the others and
+ * defining it. A response of a class of its own is not copied. A class with a private member would cost nothing, but proxies (Vue), Immer and
+ * `deepStrictEqual` would no longer treat the response as a plain object.
  */
 export function withHiddenRequest<Response>(response: Response): Response {
   if (typeof response !== 'object' || response === null || Object.getPrototypeOf(response) !== Object.prototype)

@@ -56,13 +56,10 @@ function orderOf({ tokens, clearedFence }: RecordState): number {
 /**
  * How long no owner presents the refresh token of a login, ms. Within this time every owner checks the record, and one that has the successor writes it back.
  */
-export function lossWaitMs(
-  { tokens }: RecordState,
-  { inDoubt, graceMs, maxStalenessMs = 0 }: LeaseTerms,
-  now: number,
-): number {
+export function lossWaitMs({ tokens }: RecordState, terms: LeaseTerms, now: number): number {
+  const { graceMs, maxStalenessMs = 0 } = terms
   const lossAt = tokens?.lossAt
-  const isPresentable = isOfLogin({ inDoubt }) && tokens?.refreshToken !== undefined && !tokens.retired
+  const isPresentable = isOfLogin(terms) && tokens?.refreshToken !== undefined && !tokens.retired
   if (!isPresentable || lossAt === undefined || graceMs === Infinity || maxStalenessMs === 0) return 0
   return leftOf({ at: lossAt, ms: maxStalenessMs + CLOCK_SLACK_MS }, now)
 }

@@ -45,7 +45,7 @@ export class StorageAccess {
     }
   }
 
-  /** Runs a step. Rejects at once if the storage has never responded, not to the last step that failed either, and another is still pending. */
+  /** Runs a step. Storage that has never responded, and left the last failed step without a response, gets no second step while one is pending: it rejects at once. */
   async #observed<Result>(step: () => Promise<Result>): Promise<Result> {
     if (!this.#hasResponded && this.#isSilent && this.#pending > 0) throw new NoReply(NO_RESPONSE)
     this.#pending += 1

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { expect, it } from '@jest/globals'
+import type { Page } from 'playwright-core'
 import { sha256, verified } from '../dpop/support/verifier.ts'
-import { describeBrowser, FLAGS, scriptOf } from './support/browser.ts'
-import { type Site, startSite } from './support/site.ts'
+import { describeBrowser } from './support/browser.ts'
+import { pagesOfSuite } from './support/pages-of-suite.ts'
 
 interface Proved {
   readonly thumbprint: string
@@ -26,26 +26,9 @@ const STORED = `new Promise((resolve, reject) => {
 })`
 
 describeBrowser('given the key of a page', () => {
-  let browser: Browser
-  let context: BrowserContext
-  let script: string
-  let site: Site
-  beforeAll(async () => {
-    script = await scriptOf('dpop.mjs')
-    browser = await chromium.launch({ executablePath: process.env.TEST_CHROMIUM!, args: FLAGS })
-    site = await startSite('.')
-  })
-  afterAll(async () => {
-    await browser.close()
-    await site.close()
-  })
-  beforeEach(async () => {
-    context = await browser.newContext()
-    await context.addInitScript(script)
-  })
-  afterEach(() => context.close())
-  const opened = async (at = site.origin) => {
-    const page = await context.newPage()
+  const suite = pagesOfSuite('dpop.mjs')
+  const opened = async (at = suite.site.origin) => {
+    const page = await suite.context.newPage()
     await page.goto(at)
     return page
   }
@@ -77,7 +60,7 @@ describeBrowser('given the key of a page', () => {
   })
 
   it('when the browser denies storage, then the page has its own key, and one warning explains the consequences', async () => {
-    await context.addInitScript(
+    await suite.context.addInitScript(
       `IDBFactory.prototype.open = () => { throw new DOMException('denied', 'SecurityError') }`,
     )
     const page = await opened()
@@ -103,7 +86,7 @@ describeBrowser('given the key of a page', () => {
   })
 
   it('when the page uses plain http, then the error says so', async () => {
-    const page = await opened(`http://app.test:${site.port}/`)
+    const page = await opened(`http://app.test:${suite.site.port}/`)
     expect(await page.evaluate('failed()')).toMatch(/^TypeError: webKey needs WebCrypto.*https/)
   })
 })

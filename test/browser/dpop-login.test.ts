@@ -1,41 +1,23 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { afterEach, beforeEach, expect, it } from '@jest/globals'
+import type { Page } from 'playwright-core'
 import { startStrictServer, type StrictServer } from '../dpop/support/strict-server.ts'
-import { describeBrowser, FLAGS, scriptOf } from './support/browser.ts'
-import { type Site, startSite } from './support/site.ts'
+import { describeBrowser } from './support/browser.ts'
+import { pagesOfSuite } from './support/pages-of-suite.ts'
 
 const BODIES = Array.from({ length: 20 }, (_, n) => String(n)).sort()
 const OK = Array<number>(20).fill(200)
 
 describeBrowser('given a page, and a server of another origin that binds tokens to the key of the page', () => {
-  let browser: Browser
-  let context: BrowserContext
-  let script: string
-  let site: Site
+  const suite = pagesOfSuite('dpop-login.mjs', 300_000)
   let server: StrictServer
-  beforeAll(async () => {
-    script = await scriptOf('dpop-login.mjs')
-    browser = await chromium.launch({ executablePath: process.env.TEST_CHROMIUM!, args: FLAGS })
-    site = await startSite('.')
-  })
-  afterAll(async () => {
-    await browser.close()
-    await site.close()
-  })
   beforeEach(async () => {
     server = await startStrictServer(() => Date.now())
     server.demands.api = server.demands.token = 'latest'
-    context = await browser.newContext()
-    context.setDefaultTimeout(300_000)
-    await context.addInitScript(script)
   })
-  afterEach(async () => {
-    await context.close()
-    await server.end()
-  })
+  afterEach(() => server.end())
   const opened = async () => {
-    const page = await context.newPage()
-    await page.goto(site.origin)
+    const page = await suite.context.newPage()
+    await page.goto(suite.site.origin)
     return started(page)
   }
   const started = async (page: Page) => {

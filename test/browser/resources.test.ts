@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { expect, it } from '@jest/globals'
+import type { Page } from 'playwright-core'
 import { startThread } from '../oauth2/support/oidc-server.ts'
 import { serve } from '../service/world.ts'
-import { describeBrowser, FLAGS, scriptOf } from './support/browser.ts'
-import { type Site, startSite } from './support/site.ts'
+import { describeBrowser } from './support/browser.ts'
+import { pagesOfSuite } from './support/pages-of-suite.ts'
 
 const OK = Array<number>(20).fill(200)
 const CORS = { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'authorization' }
@@ -27,25 +27,7 @@ async function startApi() {
 }
 
 describeBrowser('given a single-page application with two APIs, whose login is from oidc-provider', () => {
-  let browser: Browser
-  let context: BrowserContext
-  let script: string
-  let site: Site
-  beforeAll(async () => {
-    script = await scriptOf('resources.mjs')
-    browser = await chromium.launch({ executablePath: process.env.TEST_CHROMIUM!, args: FLAGS })
-    site = await startSite('.')
-  })
-  afterAll(async () => {
-    await browser.close()
-    await site.close()
-  })
-  beforeEach(async () => {
-    context = await browser.newContext()
-    context.setDefaultTimeout(300_000)
-    await context.addInitScript(script)
-  })
-  afterEach(() => context.close())
+  const suite = pagesOfSuite('resources.mjs', 300_000)
 
   it('when two tabs use both at once, also after the APIs rejected their tokens, then each request has a token for its API, and each refresh token is presented once (F418, F425)', async () => {
     const apis = [await startApi(), await startApi()]
@@ -53,11 +35,11 @@ describeBrowser('given a single-page application with two APIs, whose login is f
     const { call, end } = startThread('api-provider.mjs', { apis: resources, accessLifetimeS: 600 })
     const issuer = await call<string>('start')
     const started = async (page: Page) => {
-      await page.goto(site.origin)
+      await page.goto(suite.site.origin)
       await page.evaluate(`start(${JSON.stringify({ issuer, apis: resources })})`)
       return page
     }
-    const [one, other] = [await started(await context.newPage()), await started(await context.newPage())]
+    const [one, other] = [await started(await suite.context.newPage()), await started(await suite.context.newPage())]
     const code = await call<Record<string, string>>('logIn', ['app', 'ada'])
     const body = new URLSearchParams({ grant_type: 'authorization_code', client_id: 'app', ...code })
     const response = (await (await fetch(`${issuer}/token`, { method: 'POST', body })).json()) as object
