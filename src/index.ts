@@ -4,7 +4,7 @@
  * @module axios-evergreen
  */
 // The order is that of the modules in the built files. gzip finds again what it has seen within the last 32 KB, so it is worth 0.3 KiB of Variant A.
-export { loginPassword, type LoginPasswordOptions, type PasswordCredentials } from './service/login-password.ts'
+export { loginPassword, type LoginPasswordOptions, type Login } from './service/login-password.ts'
 export { memoryStore } from './record/memory-store.ts'
 export { TokenError } from './core/errors.ts'
 export { createTokenManager } from './create-token-manager.ts'
@@ -12,11 +12,7 @@ export { isLoginRequired } from './client/is-login-required.ts'
 export { type EventLog, logEvents } from './log/log-events.ts'
 export { attachBearer } from './axios/attach-bearer.ts'
 export { toTokenError } from './wire/to-token-error.ts'
-export {
-  clientCredentials,
-  type ClientCredentials,
-  type ClientCredentialsOptions,
-} from './service/client-credentials.ts'
+export { clientCredentials, type Client, type ClientCredentialsOptions } from './service/client-credentials.ts'
 export { isTokenError, tokenErrorIn } from './client/token-error-in.ts'
 export type { AttachOptions } from './axios/attach-options.ts'
 export type { Attachment } from './axios/attachments.ts'

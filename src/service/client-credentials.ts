@@ -7,11 +7,10 @@ import { TokenDocument, VARIANT_A, VARIANT_B } from './token-document.ts'
 import type { TokenServiceOptions } from '../wire/token-call.ts'
 import { SERVICE_OPTIONS, TokenEndpoint } from './token-endpoint.ts'
 
-export type ClientCredentialsOptions = TokenServiceOptions &
-  (ClientCredentials | ProvidedCredentials<ClientCredentials>)
+export type ClientCredentialsOptions = TokenServiceOptions & (Client | ProvidedCredentials<Client>)
 
 /** The credentials of Variant A (specification, section 2.1). */
-export interface ClientCredentials {
+export interface Client {
   clientId: string
   clientSecret: string
 }

@@ -22,10 +22,10 @@ import { SERVICE_OPTIONS, TokenEndpoint } from './token-endpoint.ts'
 export type LoginPasswordOptions = TokenServiceOptions & {
   /** Verify `meta.sign` of obtain responses; a missing or wrong one is rejected with `ERR_SIGNATURE`. Default true. */
   verifySignature?: boolean | undefined
-} & (PasswordCredentials | ProvidedCredentials<PasswordCredentials>)
+} & (Login | ProvidedCredentials<Login>)
 
 /** The credentials of Variant B (specification, section 2.3). */
-export interface PasswordCredentials {
+export interface Login {
   login: string
   password: string
 }
@@ -110,7 +110,7 @@ class LoginPassword implements TokenSource {
   }
 
   /** Gets the credentials after a refresh. The refresh token has been used by then, so no failure may count as `not-sent`. */
-  async #credentialsAfter({ address, status }: SuccessResponse): Promise<PasswordCredentials> {
+  async #credentialsAfter({ address, status }: SuccessResponse): Promise<Login> {
     try {
       return await this.#login.get()
     } catch (cause) {
@@ -128,7 +128,7 @@ class LoginPassword implements TokenSource {
   async #acceptMeta(
     document: TokenDocument,
     response: SuccessResponse,
-    credentials: () => PasswordCredentials | Promise<PasswordCredentials>,
+    credentials: () => Login | Promise<Login>,
     sent: Moment,
     { report }: ExchangeContext,
   ): Promise<void> {
@@ -200,11 +200,7 @@ function checkVariant(document: TokenDocument): void {
 }
 
 /** @throws {TokenError} `ERR_SIGNATURE` */
-async function verify(
-  document: TokenDocument,
-  response: SuccessResponse,
-  { login, password }: PasswordCredentials,
-): Promise<void> {
+async function verify(document: TokenDocument, response: SuccessResponse, { login, password }: Login): Promise<void> {
   const signed = {
     time: textOf(document.meta('time')),
     refresh: textOf(document.attribute('refresh')),

@@ -3,11 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { AxiosAdapter } from 'axios'
 import { TokenError } from '../../src/core/errors.ts'
 import { createTokenManager } from '../../src/create-token-manager.ts'
-import {
-  clientCredentials,
-  type ClientCredentials,
-  type ClientCredentialsOptions,
-} from '../../src/service/client-credentials.ts'
+import { clientCredentials, type Client, type ClientCredentialsOptions } from '../../src/service/client-credentials.ts'
 import type { ProvidedCredentials } from '../../src/service/credentials.ts'
 import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { client, failureOf, grantText, misuse, obtain, response, sourceAt } from './world.ts'
@@ -135,10 +131,10 @@ describe('given credentials that were damaged on their way', () => {
 })
 
 describe('given a function that provides credentials', () => {
-  it.each<[string, (given: ClientCredentials) => ClientCredentials | Promise<ClientCredentials>]>([
+  it.each<[string, (given: Client) => Client | Promise<Client>]>([
     ['at once', (given) => given],
     ['later', (given) => Promise.resolve(given)],
-    ['as a thenable', (given) => ({ then: (resolve: (value: ClientCredentials) => void) => resolve(given) }) as never],
+    ['as a thenable', (given) => ({ then: (resolve: (value: Client) => void) => resolve(given) }) as never],
   ])('when it returns %s, then it is called once per exchange', async (_, provide) => {
     let asked = 0
     const { source, sent } = recording({
@@ -160,7 +156,7 @@ describe('given a function that provides credentials', () => {
   it('when reads of its result are counted, then each member is read once, and the result stays unchanged (F92)', async () => {
     const read: string[] = []
     const answer = new Proxy(Object.freeze({ ...client }), {
-      get(target, name: keyof ClientCredentials) {
+      get(target, name: keyof Client) {
         if (name in target) read.push(name)
         return Reflect.get(target, name)
       },
@@ -319,7 +315,7 @@ describe('given a function that provides credentials', () => {
 })
 
 describe('given the account of a source', () => {
-  const idWith = (given: Partial<ProvidedCredentials<ClientCredentials>>) =>
+  const idWith = (given: Partial<ProvidedCredentials<Client>>) =>
     recording({ credentials: () => client, ...given }).source.id
 
   it('when credentials are provided without an account, then the id is empty, before and after an exchange', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import axios, { type AxiosAdapter } from 'axios'
-import { loginPassword, memoryStore, type PasswordCredentials, type TokenStore } from '../../src/index.ts'
+import { loginPassword, memoryStore, type Login, type TokenStore } from '../../src/index.ts'
 import { internalOf } from '../../src/core/token-source.ts'
 import { sharedStore } from '../../src/store/index.ts'
 import { manualClock } from '../../tools/testing/manual-clock.ts'
@@ -19,7 +19,7 @@ let before: SimulatedService
 let after: SimulatedService
 let current: SimulatedService
 /** What the secret manager holds. */
-let secret: () => PasswordCredentials | Promise<PasswordCredentials>
+let secret: () => Login | Promise<Login>
 
 beforeEach(async () => {
   ;[before, after] = await Promise.all([startTokenService(), startTokenService()])

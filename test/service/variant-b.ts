@@ -5,7 +5,7 @@ import nock from 'nock'
 import type { AnomalyKind } from '../../src/core/events.ts'
 import { checkedGrant } from '../support/checked-grant.ts'
 import type { TokenGrant, TokenSource } from '../../src/core/token-source.ts'
-import { loginPassword, type LoginPasswordOptions, type PasswordCredentials } from '../../src/service/login-password.ts'
+import { loginPassword, type LoginPasswordOptions, type Login } from '../../src/service/login-password.ts'
 import { manualClock, type ManualClock } from '../../tools/testing/manual-clock.ts'
 import { objectText } from './world.ts'
 
@@ -13,7 +13,7 @@ export const HOST = 'https://tokens.example'
 export const PATHS = { obtain: '/api/token/', refresh: '/api/token/refresh/' }
 
 /** Invented credentials. */
-export const account: PasswordCredentials = { login: 'api-key-of-nobody', password: 'api-secret-of-nobody' }
+export const account: Login = { login: 'api-key-of-nobody', password: 'api-secret-of-nobody' }
 
 /** Where the wall clock of a `ManualClock` starts. */
 export const NOW = Date.UTC(2026, 0, 1)

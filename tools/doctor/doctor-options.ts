@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import type { ClientCredentials, PasswordCredentials } from '../../src/index.ts'
+import type { Client, Login } from '../../src/index.ts'
 import type { Order, PaymentService } from './examination.ts'
 import { Misuse } from './misuse.ts'
 import type { OAuthServer } from './oauth-server.ts'
@@ -159,7 +159,7 @@ function checkOption(name: string, rawName: string, options: Known): void {
   )
 }
 
-function accountIn(env: NodeJS.ProcessEnv): ClientCredentials | PasswordCredentials {
+function accountIn(env: NodeJS.ProcessEnv): Client | Login {
   const read = (first: string, second: string) => {
     const [one = '', other = ''] = [env[first], env[second]]
     const missing = [one === '' && first, other === '' && second].filter((name) => name !== false)

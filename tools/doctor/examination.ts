@@ -1,9 +1,9 @@
 import {
-  type ClientCredentials,
+  type Client,
   clientCredentials,
   createTokenManager,
   isTokenError,
-  type PasswordCredentials,
+  type Login,
   loginPassword,
   type TokenGrant,
   type TokenManager,
@@ -29,7 +29,7 @@ const DAY_MS = 86_400_000
 /** The payment service. */
 export interface PaymentService {
   readonly baseUrl: string
-  readonly account: ClientCredentials | PasswordCredentials
+  readonly account: Client | Login
 }
 
 export interface Order {
