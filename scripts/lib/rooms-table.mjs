@@ -31,5 +31,5 @@ export function roomsTable() {
     const allowed = [...others.map((other) => other.name), ...main, ...PACKAGES.filter((one) => !no.test(one))]
     return [`\`${house}/${name}\``, allowed.join(', ') || 'nothing']
   })
-  return markdownTable([['room', 'may import, besides its own files'], ...rows])
+  return markdownTable([['folder', 'may import, besides its own files'], ...rows])
 }
