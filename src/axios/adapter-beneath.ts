@@ -36,7 +36,7 @@ export class AdapterBeneath {
     return Array.isArray(other) && own.length === other.length && own.every((each, n) => each === other[n])
   }
 
-  /** @returns An adapter to use instead of this one. It restores this one on the config before it calls `send`. */
+  /** @returns A wrapper to use instead of this adapter. It restores this adapter on the config before it calls `send`. */
   wrapped(send: (config: Config) => Promise<AxiosResponse>): Wrapper {
     const wrapper: AxiosAdapter = (config) => {
       config.adapter = copyOf(this.#adapter)
@@ -91,7 +91,7 @@ function isAlike(one: object | undefined, other: object | undefined): boolean {
   return true
 }
 
-/** A request that a foreign adapter sends instead of our wrapper. If that adapter calls our wrapper, the wrapper does everything. */
+/** A request that a foreign adapter sends instead of our wrapper. If that adapter calls our wrapper, the wrapper applies the token instead. */
 export interface Outer {
   readonly header: string
   hasCalledOurs: boolean

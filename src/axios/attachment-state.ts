@@ -59,7 +59,7 @@ export class AttachmentState {
     this.#byOrigin = byOrigin
   }
 
-  /** Whether no login of a manager has begun or ended since. */
+  /** Whether no login of a manager has begun or ended since this state was created. */
   get isCurrent(): boolean {
     return this.#all.every(({ binding, generation }) => binding.access.currentGeneration?.() === generation)
   }

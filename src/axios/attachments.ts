@@ -26,15 +26,15 @@ type AttachSettings = BearerSettings<AxiosResponse>
 /** All copies of this package in one process share the symbol, so that an instance is wrapped once. */
 const ATTACHMENTS = Symbol.for('axios-evergreen.attachments')
 
-/** @returns The attachments of the instance: none yet, the first time. */
+/** @returns The attachments of the instance, created on the first call. */
 export function attachmentsOf(instance: Instance): Attachments {
   const holder = instance as { [ATTACHMENTS]?: Attachments }
   return holder[ATTACHMENTS] ?? new Attachments(instance)
 }
 
-/** Carries the state in which a request began past the interceptors that run before ours. Copies of the config keep it, except JSON copies. */
+/** Carries the initial state of a request past the interceptors that run before ours. Copies of the config keep it, except JSON copies. */
 const STATE = Symbol('axios-evergreen.begun')
-/** A function, so that nothing prints the state, and a deep copy has the same one. */
+/** A function, so that nothing prints the state, and a deep copy of the config shares it. */
 type Config = InternalAxiosRequestConfig & { [STATE]?: () => AttachmentState }
 
 /** The attachments of one instance: which origin receives which manager's token. */
@@ -46,7 +46,7 @@ class Attachments {
   /** The state of the last request. */
   #state: AttachmentState | undefined
   readonly #interceptor = (config: Config) => this.#wrap(config)
-  /** axios calls it synchronously. Other interceptors may delay the request until another user has logged in. */
+  /** axios calls `runWhen` synchronously. Other interceptors may delay the request until another user has logged in. */
   readonly #runWhen = (config: Config) => {
     if (this.#hasOthers) config[STATE] = asFunction(this.#begin())
     return true

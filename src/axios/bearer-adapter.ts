@@ -64,7 +64,7 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
     return { ...cancellation(this.config), timeoutMs: timeoutOf(this.config) }
   }
 
-  /** Called only if a key signs. */
+  /** Called only if a key signs the request. */
   target(): SentRequest {
     if (!this.#place) throw new TypeError('no key signs this request')
     return this.#place
@@ -98,8 +98,8 @@ class AxiosRequest extends BearerRequest<AxiosResponse> {
   }
 
   /**
-   * If a token is available and the API accepts it, a request costs one promise, and nothing is allocated in advance. Closures stand in functions of
-   * their own, because V8 would allocate a scope for them on each call.
+   * If a token is available and the API accepts it, a request costs one promise, and nothing is allocated in advance. Closures are in separate
+   * functions, because V8 would otherwise allocate a scope for them on each call.
    */
   send(proof: string | undefined): Promise<AxiosResponse> {
     const { config, adapter, binding } = this

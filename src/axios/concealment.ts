@@ -22,7 +22,7 @@ function conceal(holder: unknown, header: string, clean: object): void {
   const { _redirectable, _currentRequest, agent } = (request ?? {}) as Record<string, unknown>
   concealRequest(_redirectable)
   concealRequest(_currentRequest)
-  // axios makes one for a proxy.
+  // axios creates an agent for a proxy.
   concealAgent(agent)
 }
 
@@ -101,12 +101,12 @@ export function concealAgents({ httpAgent, httpsAgent }: Agents): void {
 
 /**
  * An agent refers to all its requests in flight, so any request that uses it would print the tokens of the others. So would a request that has ended: it
- * refers to its socket, which another one uses now (F415).
+ * refers to its socket, which another request now uses (F415).
  */
 function concealAgent(agent: unknown): void {
   if (typeof agent !== 'object' || agent === null || (INSPECT in agent && 'toJSON' in agent)) return
   printAsName(agent)
-  // A frozen agent does not print its name, and would get a listener with each request.
+  // A frozen agent cannot be changed, and would get another listener with each request.
   if (!(INSPECT in agent)) return
   const { freeSockets, on } = agent as Partial<AgentWithSockets>
   Object.values(freeSockets ?? {})

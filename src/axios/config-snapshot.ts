@@ -10,7 +10,7 @@ export type Serializer = NonNullable<InternalAxiosRequestConfig['paramsSerialize
  * Copies what the caller may change after the call. The adapters of axios read data, headers and params synchronously, but a request with a token may
  * wait, be signed, or be sent again. Text and immutable bodies are not copied.
  *
- * @returns Returns the current query string, whatever happens to the params later. Undefined without params that can change.
+ * @returns A serializer that always returns the present query string. Undefined if no params can change.
  */
 export function snapshotConfig(config: InternalAxiosRequestConfig): Serializer | undefined {
   const { headers } = config
@@ -18,7 +18,7 @@ export function snapshotConfig(config: InternalAxiosRequestConfig): Serializer |
   config.headers = Object.assign(Object.create(Object.getPrototypeOf(headers) as object) as typeof headers, headers)
   config.data = copyOfBody(config.data)
   const url: unknown = config.url
-  // The caller could lead the request, with its token, to another origin.
+  // Otherwise the caller could send the request, with its token, to another origin.
   if (typeof url === 'object' && tagOf(url) === 'URL') config.url = new URL(url as URL) as never
   const params: unknown = memberOf(config, 'params')
   if (!canChange(params)) return undefined

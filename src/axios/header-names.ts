@@ -1,6 +1,6 @@
 import { memberOf } from './member-of.ts'
 
-/** These functions find a header in any case. `headerIn` and `deleteHeader` take its name in lower case. */
+/** These functions match header names case-insensitively. `headerIn` and `deleteHeader` take its name in lower case. */
 
 /** @returns undefined if there is none. */
 export function headerIn(headers: object, name: string): unknown {
@@ -13,7 +13,7 @@ export function headerIn(headers: object, name: string): unknown {
 
 /**
  * @returns A copy of the same class, without these headers. In V8, deleting any member but the last turns an object into a dictionary, which takes
- * four times as long as this copy, and every later access of it takes longer.
+ * four times as long as this copy, and every later access to it takes longer.
  */
 export function headersWithout<Headers extends object>(headers: Headers, name: string, other = name): Headers {
   const copy = Object.create(Object.getPrototypeOf(headers) as object) as Record<string, unknown>

@@ -3,8 +3,8 @@ import type { InternalAxiosRequestConfig } from 'axios'
 type Transform = (this: InternalAxiosRequestConfig, data: unknown) => unknown
 
 /**
- * Checks a request after all interceptors have run and before axios chooses the adapter. Only `transformRequest` runs at that moment. So a function is
- * appended to `transformRequest`: the same one for all requests of a state. It removes itself when it runs.
+ * Checks a request after all interceptors have run and before axios chooses the adapter. Only `transformRequest` runs at that moment. So one
+ * function, the same for all requests of a state, is appended to `transformRequest`. It removes itself when it runs.
  */
 export class LateCheck {
   readonly #transform: Transform
@@ -23,12 +23,12 @@ export class LateCheck {
 
   at(config: InternalAxiosRequestConfig): void {
     this.#given.add(config)
-    // The config of a request that was cancelled before it was sent still has the function of that time.
+    // The config of a request that was cancelled before it was sent still has the function that was appended then.
     config.transformRequest = [...withoutChecks(config), this.#transform]
   }
 }
 
-/** The functions of this file. */
+/** The functions that this file appends. */
 const CHECKS = new WeakSet<object>()
 
 const withoutChecks = ({ transformRequest: all = [] }: InternalAxiosRequestConfig) =>

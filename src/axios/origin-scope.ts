@@ -25,7 +25,7 @@ export class OriginScope {
   }
 }
 
-/** @returns The URL that axios requests, without a fragment; undefined if it is no URL. */
+/** @returns The URL that axios requests, without a fragment; undefined if it is invalid. */
 export function addressOf(
   config: InternalAxiosRequestConfig,
   paramsSerializer: unknown = memberOf(config, 'paramsSerializer') ?? null,

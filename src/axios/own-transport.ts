@@ -5,7 +5,7 @@ import { memberOf } from './member-of.ts'
 
 /**
  * Whether a request has a custom `transport` that may follow redirects. axios passes it neither `maxRedirects` nor `beforeRedirect`, so nothing could
- * stop the token from following. The modules of Node follow no redirects, and the adapters of browsers use no transport.
+ * remove the token before a redirect. The modules of Node follow no redirects, and the adapters of browsers use no transport.
  */
 export function mayFollowByItself(config: InternalAxiosRequestConfig, beneath: AdapterBeneath): boolean {
   const transport = memberOf(config as { transport?: unknown }, 'transport')

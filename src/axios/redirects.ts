@@ -25,7 +25,7 @@ export function trailOf(config: InternalAxiosRequestConfig, request: unknown): R
   return href === undefined ? undefined : trailTo(config, href)
 }
 
-/** XMLHttpRequest always follows redirects. Only the URL of the response shows it. */
+/** XMLHttpRequest always follows redirects. Only the URL of the response shows a redirect. */
 function finalUrlOfXhr(config: InternalAxiosRequestConfig, request: unknown): string | undefined {
   const { responseURL } = (request ?? {}) as { responseURL?: unknown }
   // Only a test double, such as axios-mock-adapter, has an address that is not absolute.
@@ -50,7 +50,7 @@ export function observingRedirects(env: Env, choose: (env: object) => AxiosAdapt
   const adapter = choose(observing)
   if (typeof observing.Request === 'function') return adapter
   return (config) => {
-    // The marker is not a plain object, because axios would copy that.
+    // The marker is not a plain object, because axios would copy a plain object.
     config.fetchOptions = { ...(config.fetchOptions as object | undefined), [MARKER]: new WeakSet() } as object
     return adapter(config)
   }

@@ -10,7 +10,7 @@ import type { Prover } from './key-port.ts'
 import { type RetryDecision, retryDecisionOf } from './retry-decision.ts'
 import type { WaitLimits } from './token-access.ts'
 
-/** What a client library calls a response. */
+/** The part of a response that all client libraries have. */
 interface ClientResponse {
   readonly status: number
 }
@@ -81,7 +81,7 @@ export abstract class BearerRequest<R extends ClientResponse> {
     // Not every client refers to objects that its caller may change.
   }
 
-  /** Called before the caller receives a response that rejects the token. @returns Whether the request is sent again, with its present `token`. */
+  /** Called before the caller receives a response that rejects the token. @returns Whether the request is sent again, with its current `token`. */
   beforeSurface?(response: R): Promise<boolean>
 
   /** Called before the caller receives the response. */
@@ -256,7 +256,7 @@ async function follow<R extends ClientResponse>(request: BearerRequest<R>, respo
   return surface(request, response, failure)
 }
 
-/** Gives the request the token that is valid now. @returns What to do then. */
+/** Gives the request the token that is valid now. @returns The next step. */
 function take<R extends ClientResponse>(request: BearerRequest<R>, next: string | undefined): RetryDecision {
   // Without another token, the API's own response is the most useful one.
   if (next === undefined || !isStillOf(request.binding, request.generation)) return 'surface'

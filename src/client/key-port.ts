@@ -5,7 +5,7 @@ import type { SentRequest } from '../core/proofs.ts'
 import { errorsIn } from './challenges.ts'
 import type { TokenAccess, WaitLimits } from './token-access.ts'
 
-/** Proves with each request that its sender holds a key (RFC 9449). The key contributes the code. A request with a proof follows no redirect. */
+/** Proves with each request that its sender holds a key (RFC 9449). The code comes with the key. A request with a proof follows no redirect. */
 export interface Prover {
   /**
    * @returns The value of the header `DPoP`: a new one for each request.
@@ -19,7 +19,7 @@ export interface Prover {
 /** @param given A promise of a key is awaited before the first proof. If it resolves with something else, or with a key other than that of the source, each proof rejects. */
 export function proverOf(given: GivenKey, { clock, boundTo }: TokenAccess): Prover {
   const known = Promise.resolve(given).then((key) => ({ key, proofs: proofsOf('dpop', key) }))
-  known.catch(() => undefined) // each proof rejects as well
+  known.catch(() => undefined) // each proof reports the rejection
   return {
     prove(request, { signal, maxWaitMs: ms }) {
       const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', 'The key of dpop did not sign within maxWaitMs')

@@ -22,7 +22,7 @@ export class UnauthenticatedRequests {
   }
 }
 
-/** Whether it is a scheme without a token, or with text such as `undefined`. */
+/** Whether the header is a scheme without a token, or with text such as `undefined`. */
 function isLeftover(value: unknown): boolean {
   return (
     typeof value === 'string' &&

@@ -45,7 +45,7 @@ export class Account implements Activity {
   isClosed = false
   /** When the last successful renewal began, monotonic ms. */
   renewedAt = -Infinity
-  /** When the last renewal began that a rejection by the API forced, monotonic ms. */
+  /** When the last renewal after a rejection by the API began, monotonic ms. */
   forcedAt = -Infinity
   /** The next exchange must be an obtain, whatever the record holds: the failure of the last refresh requires it. */
   mustObtain = false

@@ -11,7 +11,7 @@ export interface Act {
   readonly seenVersion: number
 }
 
-/** An act by the clock of the record, as exact as the reading that dated it: from `at` to `at + ms`. */
+/** An act dated by the clock of the record. It happened between `at` and `at + ms`, because a reading of that clock takes time. */
 export interface DatedAct extends Act {
   readonly ms: number
   /** When it was dated. */
@@ -25,9 +25,9 @@ export interface StoredAct extends Pick<DatedAct, 'owner' | 'n' | 'at' | 'ms'> {
 }
 
 /**
- * Whether the stored act is later than an act that arrives now. Acts of one owner have the order of their calls, whatever the clocks say. What an owner had
- * seen is earlier than its act. Otherwise time decides, unless the two are as close as a reading is exact, or the clock of the record was set back: then the
- * act that arrives later stands.
+ * Whether the stored act is later than an act that arrives now. Acts of one owner have the order of their calls, whatever the clocks say. An act is
+ * later than everything that its owner had seen. Otherwise the times decide. If they are too close to tell apart, or the clock of the record was set
+ * back, the act that arrives later wins.
  */
 export function isLater(stored: StoredAct | undefined, act: DatedAct | undefined): boolean {
   if (!stored || !act) return false

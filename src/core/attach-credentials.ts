@@ -2,7 +2,7 @@ import { reportSecondManager } from './second-manager.ts'
 import { CREDENTIALS, SECOND_MANAGER, type TokenSource } from './token-source.ts'
 
 /**
- * Adds the symbol members of a source. Not as computed members of its class: bundlers keep such classes even if they are unused.
+ * Adds the symbol members of a source. They are not computed members of its class, because bundlers keep such classes even if they are unused.
  *
  * @param isNamed Whether `source.id` names one account or login.
  */

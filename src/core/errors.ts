@@ -19,7 +19,7 @@ export type TokenErrorCode =
   | 'ERR_STORE_UNAVAILABLE' // the shared store is unreachable, for reset() or with onUnavailable 'fail'
   | 'ERR_CLOSED' // the manager is closed
   | 'ERR_LOGIN_REQUIRED' // only a user can obtain tokens: the manager waits for adopt()
-  | 'ERR_LOGIN_REPLACED' // another login has taken the place of the one that this request belongs to
+  | 'ERR_LOGIN_REPLACED' // another login has replaced the one that this request belongs to
   | 'ERR_TOKEN_SOURCE' // your source, credentials function or random is broken: it threw a TypeError, or returned a wrong shape
 
 /**
@@ -105,7 +105,7 @@ type Meanings = Complete<
     ERR_TOKEN_SOURCE: [false]
   }
 >
-// Lists, because every bundle would include a table of all codes.
+// These are lists, because a table of all codes would end up in every bundle.
 const RETRYABLE: readonly TokenErrorCode[] = /* @__PURE__ */ namesOf<Record<KeysOf<Meanings, [true, unknown?]>, true>>({
   ERR_REFRESH_REJECTED: true,
   ERR_THROTTLED: true,

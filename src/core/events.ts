@@ -124,7 +124,7 @@ const NAMES = /* @__PURE__ */ namesOf<LoginEvents>({
   anomaly: true,
   storeUnavailable: true,
 })
-/** Whether a developer must fix it. If there is no listener, the manager then emits a process warning. */
+/** Whether a developer must fix the problem. The manager then emits a process warning if there is no listener. */
 type IsMistake = Complete<
   Record<AnomalyKind, boolean>,
   {
@@ -149,7 +149,7 @@ type IsMistake = Complete<
     'store-epoch-unknown': false
   }
 >
-/** A list, because every bundle would include a table of all kinds. */
+/** A list, because a table of all kinds would end up in every bundle. */
 const ODDITIES: readonly AnomalyKind[] = /* @__PURE__ */ namesOf<Record<KeysOf<IsMistake, false>, true>>({
   'clock-skew': true,
   'clock-jumped': true,
@@ -177,7 +177,7 @@ function reportListener(listener: object, name: string, thrown: unknown): void {
   )
 }
 
-/** Calls the listeners. What they throw concerns no caller. */
+/** Calls the listeners. Their errors never reach a caller. */
 export class Events {
   readonly #clock: Clock
   watcher: Watcher | undefined

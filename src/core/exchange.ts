@@ -143,7 +143,7 @@ export function withinExchange<Result>(
   return withinLimit((async () => call(context))(), { clock, ms: exchangeTimeoutMs, atLimit })
 }
 
-/** What a call of the source is about. */
+/** The circumstances of a call of the source. */
 type About = Whole<Pick<ExchangeContext, 'context' | 'exchange'> & Pick<InternalContext, 'hasCredentials'>>
 
 /** The state of a call of the source, for messages. */

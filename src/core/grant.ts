@@ -61,13 +61,13 @@ export function grantOfSource(given: DetailedGrant | undefined, presented: strin
   }
 }
 
-/** The refresh token that took the place of the presented one. */
+/** The refresh token that replaced the presented one. */
 function rotatedIn(members: Members, presented: string | undefined): Pick<TokenGrant, 'refreshToken'> {
   const next = quietly(() => refreshIn({ ...members, refreshLifetimeMs: undefined }))
   return bare(presented !== undefined && next?.refreshToken !== presented ? { ...next } : {})
 }
 
-/** The assumed lifetime in the place of one that is not usable. */
+/** The assumed lifetime if the given one is unusable. */
 function assumedIn({ accessLifetimeMs: ms }: Members) {
   if (typeof ms !== 'number' || (ms > 0 && ms < Infinity)) return undefined
   const problem = `accessLifetimeMs must be positive and finite, got ${ms}: ${ASSUMED_LIFETIME_MS} ms are assumed`

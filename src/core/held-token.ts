@@ -11,7 +11,7 @@ const REJECTIONS_AFTER_SUCCESS = 3
 
 /** The current tokens of a manager. They age by its token clock, from the moment it received them. */
 export class HeldToken {
-  /** An exchange for a resource of the login replaces its refresh token. */
+  /** Not read-only, because an exchange for a resource of the login replaces the refresh token. */
   stored: StoredTokens
   /** Whether a caller has requested the token since it arrived. */
   used = false
@@ -21,7 +21,7 @@ export class HeldToken {
   #rejections = 0
   /** How many rejections make the token unusable. More than one after a success, because a single endpoint may reject every token. */
   #threshold = 1
-  /** The next caller replaces the token, and waits for the new one. */
+  /** Whether the next caller must replace the token and wait for the new one. */
   mustRenew = false
   readonly #clock: TokenClock
   readonly #heldAt: number

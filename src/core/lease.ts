@@ -2,7 +2,7 @@ import type { LoginReason, TokenErrorCode } from './errors.ts'
 import type { Ending, Identity, StoredTokens } from './stored-tokens.ts'
 import type { Whole } from './whole.ts'
 
-/** An instant of the monotonic clock of a machine, which nobody sets. Comparable within one boot only. */
+/** An instant of the monotonic clock of a machine, which cannot be set. Comparable within one boot only. */
 export interface MachineInstant {
   readonly boot: string
   readonly at: number
@@ -27,18 +27,18 @@ export interface LeaseTerms extends Pick<Identity, 'login'> {
   readonly view?: View | undefined
 }
 
-/** Whether only a user can obtain tokens. Then nothing can take the place of the refresh token, so it is presented even if in doubt. */
+/** Whether only a user can obtain tokens. Then nothing can replace the refresh token, so it is presented even if in doubt. */
 export const isOfLogin = (rules: Pick<LeaseTerms, 'inDoubt'> | undefined) => rules?.inDoubt !== undefined
 
-/** The terms of an owner that asks for nothing. Its own members: see `Whole`. */
+/** The terms of an owner that asks for nothing. They are own members: see `Whole`. */
 export const NO_TERMS: Whole<LeaseTerms> = {
   ...{ login: undefined, graceMs: undefined, breaksCoolDown: undefined, inDoubt: undefined },
   ...{ maxStalenessMs: undefined, credentialsDigest: undefined, others: undefined, view: undefined },
 }
 
 /**
- * Lets a step of a shared record see the tokens of one resource (`forResource`). A record that does not know it shows those of the login. A step is of
- * `src/record`, which core does not know.
+ * Lets a step of a shared record see the tokens of one resource (`forResource`). A record that does not know it shows those of the login. `Step` is a
+ * type of `src/record`, which core does not import.
  */
 export type View = <Step>(step: Step) => Step
 
@@ -53,7 +53,7 @@ export interface Others {
   readonly overlap?: boolean | undefined
   /** The name of an owner whose process died during its exchange. Its lease blocks no other owner, and leaves the refresh token in doubt, not dead. */
   readonly dead?: string | undefined
-  /** This owner has seen its own clock jump. No lease expires through such a jump, so every open lease counts in full. */
+  /** This owner has seen its own clock jump. Such a jump makes no lease expire, so every open lease counts in full. */
   readonly distrustsClock?: boolean | undefined
 }
 

@@ -83,7 +83,7 @@ export interface LoginHost {
   forget(): void
   /** Starts the next renewal if callers still wait. */
   renewIfAwaited(): void
-  /** Resumes what waited for a pending login that did not take place. */
+  /** Resumes the work that waited for a pending login that did not take place. */
   resume(): void
   /** Runs `work` when no exchange is in flight. */
   afterExchange<Value>(work: () => Promise<Value>): Promise<Value>

@@ -230,7 +230,7 @@ export class Machine implements LoginHost {
     const validMs = isLost ? this.logins.lost?.(error, by) : undefined
     this.#armTimer(validMs ?? backoff.asksAt - this.now)
     const failure = coolDown.ms === Infinity ? error : errorWith(error, { retryAt: nextAttemptAt })
-    // A pending login may still bring a token for them.
+    // A pending login may still provide a token for the waiting callers.
     if (!isLost || !login?.isPending) this.room.dismiss(failure)
     if (isNews) events.emit('renewalFailed', { error: failure, nextAttemptAt })
   }

@@ -51,7 +51,7 @@ export interface ManagerInternals {
   readonly checkLogin?: () => Promise<void>
   /** What the managers of its resources share (`forResource`). */
   readonly parts?: () => ManagerParts
-  /** In a page whose manager is in a worker: what the tokens of a resource need of the page's side. */
+  /** In a page whose manager is in a worker: what the page provides for the tokens of a resource. */
   readonly page?: PageParts
   /** What the tokens are for, if it is not the login's own API. */
   readonly resource?: ResourceOptions

@@ -20,7 +20,7 @@ import { isWithin } from './within-call.ts'
 const LEAST_FORCED_GAP_MS = 2_000
 const TOO_SOON = 'The API rejects access tokens faster than the manager may replace them'
 
-/** Serves callers with a token, a wait for one, or an error. The members for logins are public only in the type `LoginManager`. */
+/** Gives callers a token, a promise of one, or an error. The members for logins are public only in the type `LoginManager`. */
 export class Manager implements LoginManager {
   readonly #account: Account
   readonly #settings: Settings
@@ -115,7 +115,7 @@ export class Manager implements LoginManager {
     return this.#outsideOfSource(() => (this.#closing ??= this.#machine.close()))
   }
 
-  /** Performs what waits for the token request in flight. @throws {TokenError} If that request calls it: it would wait for itself (F404). */
+  /** Performs an act that waits for the token request in flight. @throws {TokenError} If that request calls the act, which would wait for itself (F404). */
   async #outsideOfSource<Result>(act: () => Promise<Result>): Promise<Result> {
     return isWithin(this.#account) ? waitForItself() : act()
   }

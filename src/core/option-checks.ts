@@ -150,7 +150,7 @@ export function checkText(name: string, value: unknown): asserts value is string
   checkedText(name, value)
 }
 
-/** What templates and conversions write in the place of a value. Ids may hold `null` as JSON, and a user of an address may be called so. */
+/** What templates and conversions write instead of a value. IDs may contain `null` as JSON, and the user part of an address may be `null`. */
 const NO_NAME = /undefined|\[object \w+\]|(?<![\w,[])(null|NaN)(?![\w,\]@.])/
 
 /** @returns The name of an account: two users whose names have the same mistake would share one login (F433). @throws {TypeError} Naming the option. */

@@ -251,7 +251,7 @@ export function coolDownMs(
   return Math.max(backoffMs, retryAfterMs)
 }
 
-/** Processes without a common store spread their requests over five minutes, because their repeats throttle the service for all of them (F417). */
+/** Processes without a common store spread their requests over five minutes, because their repeated requests would get all of them throttled (F417). */
 const throttledMs = (failures: number, chance = 0) =>
   failures > 3 ? 150_000 * (1 + chance) : 60_000 * (1 + 4 * chance)
 

@@ -49,7 +49,7 @@ function unclearAfter(before: Unclear | undefined, says: string, now: number): U
 /** How to present a refresh token that is not in doubt. */
 const NO_LIMIT: Whole<Pick<Lease, 'isLastResort' | 'isRestored'>> = { isLastResort: undefined, isRestored: undefined }
 
-/** Whether the refresh token may be presented now, and its doubts. */
+/** Whether the refresh token may be presented now, and the doubts about it. */
 export function presentableIn(
   known: (Fate & { readonly refreshToken?: string | undefined }) | undefined,
   { graceMs = 0, inDoubt }: LeaseTerms = NO_TERMS,

@@ -212,7 +212,7 @@ export class Renewal implements Turn {
     const { tokens: granted, flaw } = exchanged
     const { record, events, graceMs, keepsMs } = this.#settings
     const { suspicions } = this.account
-    // What the service has issued is stored in any case: the record of its login would keep a spent refresh token. After the act, the record refuses it.
+    // Issued tokens are always stored: otherwise the record of their login would keep a spent refresh token. After the act, the record refuses them.
     if (this.pauses.halted() === 'outdated') {
       this.#lateTokens.push(granted)
       if (this.account.discarded.includes(call.refreshToken ?? '')) this.account.discard(granted.refreshToken)

@@ -16,7 +16,7 @@ let limit = 64
 
 /**
  * Reports a second manager of the same account or login that shares no store with the first. The two make twice as many token requests. A service may
- * revoke the tokens of one when the other obtains, and the refresh token of a login serves only one of them. Reported once per account, to the later
+ * revoke the tokens of one when the other obtains, and only one of them can use the refresh token of a login. Reported once per account, to the later
  * manager. Two managers that both have a store are not reported, because the stores may use the same server, unless the stores are of this process.
  */
 export function reportSecondManager(account: Account): void {

@@ -58,7 +58,7 @@ export function backoffAfter(
 /**
  * Whether listeners must be notified of a failed renewal. A manager that waits for a login may check the store each second, but reports this once.
  *
- * @param isFound The store has no login, and the manager knew of none: this is no failed renewal (F386).
+ * @param isFound The store has no login, and the manager knew of none, so this is not a failed renewal (F386).
  */
 export function isNewFailure({ until, error }: Backoff, before: Backoff | undefined, isFound: boolean): boolean {
   return !isFound && (until < Infinity || before?.error.code !== error.code)

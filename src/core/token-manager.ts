@@ -111,6 +111,7 @@ export interface LoginManager extends TokenManager {
 }
 
 /**
- * The tokens of one API (`forResource`): a token manager without acts, which are those of the manager of its login. Attachments take it like a token manager.
+ * The tokens of one API (`forResource`): a token manager without `adopt`, `reset` and `logout`, which only the manager of the login has. Attachments
+ * take it like a token manager.
  */
 export type ResourceTokens = Omit<TokenManager, 'adopt' | 'reset' | 'logout'>

@@ -183,7 +183,7 @@ export const RESPONSE_FINGERPRINT = Symbol.for('axios-evergreen.response')
  */
 export const CREDENTIALS = Symbol.for('axios-evergreen.credentials')
 
-/** The key of `reportSecondManager` on a source of this package that obtains with credentials alone: one manager per process is enough. */
+/** The key of `reportSecondManager` on a source of this package that obtains with credentials alone, for which one manager per process is enough. */
 export const SECOND_MANAGER = Symbol.for('axios-evergreen.second-manager')
 
 /** The key of a function on a source that receives `WWW-Authenticate` of each response of the API that rejects a token. */

@@ -1,7 +1,7 @@
-/** An object with all of its members, each its own: what only `Object.prototype` has is never read (F402). */
+/** An object whose members are all own members, so that none is read from `Object.prototype` (F402). */
 export type Whole<Type> = { readonly [Name in keyof Required<Type>]: Type[Name] }
 
-/** The members of a type that may be absent, each of them. */
+/** All members of a type that may be absent, each undefined. */
 export type Absent<Type> = { readonly [Name in keyof Type as undefined extends Type[Name] ? Name : never]-?: undefined }
 
 /** @returns The same members, without a prototype. */

@@ -29,7 +29,7 @@ export async function runWithin<Result>(owner: object, call: () => Promise<Resul
   } finally {
     current.isOpen = false
     open -= 1
-    // While enabled, it makes every promise of the process more expensive.
+    // While enabled, AsyncLocalStorage makes every promise of the process more expensive.
     if (open === 0) calls.disable?.()
   }
 }

@@ -1,6 +1,6 @@
 import type { ObservedResponse, ProofResponse, ProvedRequest, SentRequest } from '../core/proofs.ts'
 
-/** fetch sends these methods in capitals, and others as they are written. */
+/** fetch sends these methods in upper case, and others as they are written. */
 const IN_CAPITALS = /^(get|head|post|put|delete|options)$/i
 
 export function asSent({ method, url }: SentRequest): ProvedRequest {

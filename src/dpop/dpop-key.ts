@@ -11,7 +11,7 @@ import { ProofMaker } from './proof-maker.ts'
 import { thumbprintOf, type VerifyingKey, verifyingKeyOf } from './public-jwk.ts'
 
 /**
- * Makes a DPoP key (RFC 9449) of a key pair of WebCrypto, or of a function that signs. The algorithm follows from the key: ES256, ES384, EdDSA,
+ * Makes a DPoP key (RFC 9449) from a key pair of WebCrypto, or from a function that signs. The algorithm follows from the key: ES256, ES384, EdDSA,
  * PS256 or RS256. The private key should not be extractable. If it is, a warning is emitted once.
  *
  * @example

@@ -10,7 +10,7 @@ import type { KeyPair } from './key-pair.ts'
 
 /** A separate database, because `webStore` deletes unknown entries from its own. */
 const DATABASE = 'axios-evergreen.dpop'
-/** A page must not wait forever. A busy machine responds earlier. */
+/** A page must not wait forever. Even a busy machine responds sooner. */
 const LIMIT_MS = 10_000
 
 /**
@@ -42,7 +42,7 @@ export async function webKey(name = 'default'): Promise<ProvingKey> {
     warnOnce('storage-denied', `The DPoP key ${name} can be neither read nor stored: ${reasonOf(error)}`, advice)
   }
   const key = dpopKey(pair)
-  // Two calls return two objects for one key, which only their thumbprints show to be equal.
+  // Two calls return two objects for one key. Only their thumbprints show that the key is the same.
   await key.thumbprint.catch(() => undefined)
   return key
 }

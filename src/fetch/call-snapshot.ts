@@ -33,7 +33,7 @@ function textsOf(record: Record<string, unknown>): Record<string, string> {
   return texts as Record<string, string>
 }
 
-/** Removes a header from the call, in any case. @param name In lower case. */
+/** Removes a header from the call, case-insensitively. @param name In lower case. */
 export function removeHeader({ init: { headers } }: CallSnapshot, name: string): void {
   if (headers instanceof Headers) headers.delete(name)
   else for (const key of Object.keys(headers)) if (isNamed(key, name)) Reflect.deleteProperty(headers, key)

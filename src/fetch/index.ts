@@ -1,5 +1,5 @@
 /**
- * The same promises for fetch, and for every client that takes a fetch. Loads without axios.
+ * Bearer authentication for fetch, and for every client that takes a fetch. Loads without axios.
  *
  * @module axios-evergreen/fetch
  */

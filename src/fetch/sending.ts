@@ -110,7 +110,7 @@ export class FetchRequest extends BearerRequest<Response> implements CallSnapsho
     this.applyToken()
     if (proof !== undefined) {
       setHeader(this, 'DPoP', proof)
-      // The method in the proof, because fetch also reads members of `Object.prototype`.
+      // Set to the method in the proof, because fetch also reads members of `Object.prototype`.
       init.method = this.target().method
     }
     // Across origins, fetch strips only `Authorization`.
