@@ -57,7 +57,7 @@ function legend(make: Make): Element {
     const look = { display: 'inline-block', margin: '0 0.4em 0 1em', forcedColorAdjust: 'none' }
     const mark = make('b', { ...shape, ...lookOf(kind), ...look })
     mark.setAttribute('aria-hidden', 'true')
-    // One sign and its name stay together when the line breaks.
+    // A mark and its name stay together when the line breaks.
     return make('span', { display: 'inline-block' }, mark, NAMES[kind])
   }
   const calls = (['renewed', 'adopted', 'retry', 'renewalFailed'] as const).map(sign)

@@ -23,7 +23,7 @@ interface Channel {
 export interface Tabs {
   /** What the other panels show, in the order in which they opened. */
   living(now: number): ReadonlyMap<string, Course>
-  /** Tells the others what this panel shows, if that is new or the last message is old. */
+  /** Sends the others what this panel shows, if that is new or the last message is old. */
   send(course: Course, now: number): void
   leave(): void
 }

@@ -28,7 +28,7 @@ export interface EventLog {
  * ```
  * @param options `name` (default: none) is part of each line's prefix, and distinguishes the lines of two managers. `fields: true` (default
  * false) calls `log.info(fields, line)`, as pino and bunyan expect. `fields` is an object with `event`, and those of `name`, `code`, `status`,
- * `serviceCode`, `attempt`, `by`, `because`, `durationMs`, `severity`, `evidence`, `fingerprint` and `kind` and `resource` that apply.
+ * `serviceCode`, `attempt`, `by`, `because`, `durationMs`, `severity`, `evidence`, `fingerprint`, `kind` and `resource` that apply.
  * @returns A function that stops the logging.
  * @throws {TypeError} if `log` lacks one of the three methods, or naming the option.
  */

@@ -27,7 +27,7 @@ export class LoginWatch implements LoginView {
   #number: number | undefined
   /** The record has not reported the number of this login yet. Until then, any number belongs to another login. */
   #isUnreported = false
-  /** The id of the last login that had one. A record with this id holds it, whatever its number. */
+  /** The id of the last login that had one. A record with this id holds that login, whatever its number. */
   #id: string | undefined
   /** The fingerprint of the last user, if known. Survives a logout. */
   #subject: string | undefined
@@ -111,7 +111,7 @@ export class LoginWatch implements LoginView {
     return this.pendingLogins.isPending
   }
 
-  /** A pending login takes nothing from the login before it: that one is used, and renewed, until it ends (F426). */
+  /** While a login is pending, the login before it stays in use, and is renewed, until it ends (F426). */
   awaitsPending(held?: Pick<HeldToken, 'validToken' | 'stored' | 'isRejected'>): boolean {
     const continues = held?.validToken !== undefined || (this.isPresent && this.#reasonOfEnd(held) === undefined)
     return this.isPending && !continues
@@ -161,7 +161,7 @@ export class LoginWatch implements LoginView {
     return (tokens.login ?? 0) > 0 && isOther({ loginId: this.#id, login: this.number, subject }, tokens)
   }
 
-  /** Ends the login and clears the user's name: until the name had a fingerprint, another user's login would not be recognised as such. */
+  /** Ends the login and clears the user's name: otherwise another user's login would not be recognised until the fingerprint of the name is known. */
   end(): void {
     this.generations.end()
     this.#name = undefined
@@ -199,7 +199,8 @@ export class LoginWatch implements LoginView {
   }
 
   /**
-   * A user logged in through `adopt()`. Reported at once, unless only the fingerprints can tell whether it is another user: then as soon as this one is known.
+   * A user logged in through `adopt()`. Reported at once, unless only the fingerprints can tell whether it is another user: then as soon as the
+   * fingerprint of this user is known.
    *
    * @param digest The fingerprint of the user.
    */

@@ -18,7 +18,7 @@ interface Promised {
  * that was called later has taken effect by then (F363).
  */
 export class PendingLogins {
-  /** The calls whose promises are neither settled nor superseded, in their order. */
+  /** The calls whose promises are neither settled nor superseded, oldest first. */
   readonly #pending = new Set<Call>()
 
   get isPending(): boolean {

@@ -73,7 +73,7 @@ export class RecordChecker implements LoginChecker {
       )
   }
 
-  /** Whether a check result ends the login. An empty record means nothing to a session, unless the manager uses one and its user has logged out. */
+  /** Whether a check result ends the login. For a session, an empty record counts only after a logout, and only if the manager has a login. */
   #isEnd(found: Exclude<CheckResult, { kind: 'newer' }>): boolean {
     const { login, settings } = this.#account
     return isOfLogin(settings.rules) || found.kind === 'cooling' || (found.missing === 'logged-out' && login.isPresent)

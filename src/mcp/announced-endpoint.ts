@@ -2,7 +2,7 @@
 const MAX_CHARACTERS = 8_192
 
 /**
- * Observes an event stream until its first event. In it the HTTP+SSE transport of MCP announces the address for the messages of clients.
+ * Observes an event stream until its first event, in which the HTTP+SSE transport of MCP announces the address for client messages.
  *
  * @param onEndpoint Called with that address before the client can read the event.
  * @returns The response for the client.

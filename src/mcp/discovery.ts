@@ -84,13 +84,13 @@ function isFound(state: unknown): state is FoundServer {
   return parsedUrl(textIn(state, 'authorizationServerUrl') ?? '') !== undefined
 }
 
-/** Whether this server issued the tokens. The provider may still have that of an earlier login. */
+/** Whether this server issued the tokens. The provider may still have the server of an earlier login. */
 function isIssuedBy({ authorizationServerUrl, authorizationServerMetadata }: FoundServer, issuer: string | undefined) {
   const names = [authorizationServerUrl, textIn(authorizationServerMetadata, 'issuer')]
   return issuer === undefined || names.some((name) => isSameIssuer(name, issuer))
 }
 
-/** @returns The scope of a token response, unless it has other characters than a scope may have (RFC 6749, section 3.3). */
+/** @returns The scope of a token response, unless it contains characters that are not allowed in a scope (RFC 6749, section 3.3). */
 function grantedScope(scope: unknown): string | undefined {
   return typeof scope === 'string' && /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/.test(scope) ? scope : undefined
 }

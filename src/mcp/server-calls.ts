@@ -18,7 +18,7 @@ import { observeEndpoint } from './announced-endpoint.ts'
 
 type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>
 
-/** Instead of a token: there is no login. No token contains a space. A login that came without an access token has an empty one. */
+/** Used instead of a token if there is no login. No token contains a space. A login without an access token has an empty one. */
 const NONE = ' '
 const HEADER = {
   header: 'Authorization',
@@ -69,7 +69,7 @@ export class ServerCalls {
     const send: Fetch = (own, sent) => this.#sendOnce(at, own, sent)
     const request = new McpRequest(send, { access: this.#access, ...HEADER }, at.origin, call)
     request.calls = this
-    // It belongs to the first login whose token it carries.
+    // The request belongs to the first login whose token it carries.
     if (this.#tokens.status().login !== 'present') request.startGeneration = undefined
     return deliver(request)
   }
@@ -102,7 +102,7 @@ export class ServerCalls {
     return this.#handedOut.includes(token as string)
   }
 
-  /** Returns no token where other clients throw that a login is required: the 401 then makes the SDK log in. */
+  /** Returns no token where other clients reject because a login is required: the 401 then makes the SDK log in. */
   #orNone(access: TokenAccess): TokenAccess {
     return {
       ...access,

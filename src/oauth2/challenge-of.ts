@@ -74,7 +74,7 @@ function asksForMore(challenge: ChallengeParameters): boolean {
 }
 const ASKING = ['acr_values', 'max_age', 'claims']
 
-/** Clients have the headers of the platform, those of axios, or an object. */
+/** Headers may be those of the platform, those of axios, or a plain object. */
 function headerIn(headers: unknown): string {
   const get = member(headers, 'get')
   const found = quietly((): unknown =>

@@ -78,7 +78,7 @@ interface RejectedCall extends ErrorRules {
   readonly isOfLogin: boolean
 }
 
-/** Statuses that reject a request, if no word says more. */
+/** Statuses that reject a request, unless an error code or a text says more. */
 const REJECTS: readonly number[] = [400, 401, 403]
 
 /** @returns An error of the RFCs, or `access_denied`. Undefined: only the status is known. */

@@ -26,7 +26,7 @@ export interface LoginSourceOptions {
   readonly findServer: (context: LoginContext, exchange: ExchangeContext) => Promise<LoginContext>
   /** Called when the server no longer knows the client of a login. */
   readonly onUnknownClient: () => unknown
-  /** Authenticates the client, instead of its secret. */
+  /** Authenticates the client. Used instead of a secret. */
   readonly write?: ((...given: [Headers, URLSearchParams, string, object]) => void | Promise<void>) | undefined
 }
 

@@ -122,7 +122,7 @@ function checkedErrors(errors: unknown = {}): CustomErrors {
   return { codes }
 }
 
-/** Whether the token requests show a certificate (RFC 8705). The agent is that of the user, so its options are read as they are. */
+/** Whether the token requests present a certificate (RFC 8705). The agent belongs to the user, so its options are read as they are. */
 function carriesCertificate(transport: OAuth2Options['transport']): boolean {
   const options = member(member(transport, 'httpsAgent'), 'options')
   return ['cert', 'pfx'].some((name) => member(options, name) !== undefined)

@@ -165,7 +165,7 @@ export class OAuth2 implements TokenSource {
     return body
   }
 
-  /** Once each. */
+  /** Reports each message once. */
   #report(what: string, { report }: ExchangeContext): void {
     if (!this.#reported.has(what)) report?.('unexpected-response', what)
     this.#reported.add(what)

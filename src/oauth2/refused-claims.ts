@@ -15,7 +15,7 @@ export function markClaims(error: TokenError, document: Members | undefined): vo
   if (typeof claims === 'string') Object.defineProperty(error, CLAIMS, { value: () => claims })
 }
 
-/** @returns The claims of an error, or of the one that it was made from. */
+/** @returns The claims of an error, or of the error that it was made from. */
 export function claimsOf(error: unknown): string | undefined {
   const read = member(error, CLAIMS)
   if (typeof read === 'function') return String(Reflect.apply(read, error, []))

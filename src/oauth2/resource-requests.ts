@@ -15,7 +15,7 @@ export class ResourceRequests implements SourceRequests {
     this.#resource = resource
   }
 
-  /** @returns Undefined: these are its own settings. */
+  /** @returns Undefined if `settings` are already those of the resource. */
   sourceFor(settings: OAuth2Settings): TokenSource | undefined {
     if (settings === this.#last?.own) return undefined
     if (settings !== this.#last?.settings) {

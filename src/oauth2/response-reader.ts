@@ -122,7 +122,7 @@ function readableIn(response: TokenResponse, option: string): { readonly documen
   return { document, isJson: whole !== undefined }
 }
 
-/** What the response has beside the access token. */
+/** What the response has besides the access token. */
 function othersIn(document: Members, now: number, unusable: (why: string) => Error) {
   const given = memberOf(document, 'refresh_token') ?? ''
   if (typeof given !== 'string') throw unusable(`refresh_token must be a string${CHANGED}`)

@@ -28,7 +28,7 @@ export interface InstrumentOptions {
  *
  * const stop = instrument(tokens, { meter: metrics.getMeter('payments'), tracer: trace.getTracer('payments') })
  * ```
- * @returns A function that ends the reports. From the next reading on the gauges are 0. Call it for a manager that you close.
+ * @returns A function that ends the reports. From the next collection on, the gauges are 0. Call it for a manager that you close.
  * @throws {TypeError} naming the option, or when the manager is instrumented already.
  */
 export function instrument(tokens: Pick<TokenManager, 'onAny' | 'status'>, options: InstrumentOptions): () => void {

@@ -9,7 +9,7 @@ const SHARE = 32
 const MANY = 64 * SHARE
 /** Below this count, owners do not take turns. */
 const FEWEST = 256
-/** Without the record, the fleet makes one token request per this time. */
+/** Without the record, the fleet makes one token request per `TURN_MS`. */
 const TURN_MS = 1_000
 
 /** How many owners one counted owner represents: a power of 2. */

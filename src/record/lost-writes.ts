@@ -23,7 +23,7 @@ function lostSince(tokens: StoredTokenSet, at: number): StoredTokenSet {
 export function withSeen(stored: RecordState, seen: RecordState | undefined, reading: Reading): RecordState {
   const state = inEpoch(stored, reading)
   if (!seen || !isOlder(stored, seen)) return state
-  // Another owner may have seen a newer token set still.
+  // Another owner may have seen an even newer token set.
   const tokens = seen.tokens && lostSince(seen.tokens, state.tokens?.lossAt ?? reading.now)
   const { fence, overlaps, lease, coolDown, epoch } = state
   return {

@@ -122,7 +122,7 @@ class SharedMemory extends MemoryRecord {
   override release(lease: Lease, given: Report | Decide): Promise<ReleaseResult> {
     const held = this.lease?.fence === lease.fence ? this.lease : undefined
     const reports: Report[] = []
-    // The step is synchronous: its report is there when it returns.
+    // The step is synchronous, so the report exists when the call returns.
     const released = super.release(lease, (meanwhile) => {
       const report = typeof given === 'function' ? given(meanwhile) : given
       reports.push(report)

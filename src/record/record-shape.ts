@@ -48,7 +48,7 @@ export interface StoredTokenSet extends Fate {
   readonly refreshMs?: number | undefined
   /** Of the refresh token. */
   readonly fingerprint?: string | undefined
-  /** Renewal is due after this time, if the source wants it before the access token expires. */
+  /** Renewal is due after this time, if the source asks for it before the access token expires. */
   readonly dueMs?: number | undefined
   /** Data of the source to refresh and revoke these tokens, as text. */
   readonly context?: string | undefined

@@ -62,7 +62,7 @@ export function acquire(stored: RecordState | undefined, request: LeaseRequest, 
   return busy ? unchanged(busy) : granted(state, request, reading, request)
 }
 
-/** Whether the rejected credentials are other ones than the caller's. */
+/** Whether the rejected credentials differ from the caller's. */
 function isOfOthers(coolDown: StoredCoolDown | undefined, { credentialsDigest }: LeaseTerms): boolean {
   return coolDown?.by !== undefined && credentialsDigest !== undefined && coolDown.by !== credentialsDigest
 }

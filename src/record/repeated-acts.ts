@@ -31,8 +31,8 @@ export function adoptAgain(
 }
 
 /**
- * Whether the record has nothing to clear. To clear it again would notify its followers of a change. If the response is lost again, they would repeat the
- * logout without end.
+ * Whether the record has nothing to clear. Clearing it again would notify its followers of a change. If the response is lost again, they would repeat
+ * the logout endlessly.
  */
 function isClear({ tokens, lease, coolDown, clearedFence }: RecordState): boolean {
   return !tokens && !lease && !coolDown && clearedFence > 0

@@ -3,7 +3,7 @@ import type { TokenRegister } from '../store/token-register.ts'
 import { CHANNEL, type RedisSubscriber, subscription } from './subscription.ts'
 import { commandOf, type RedisClient, Script } from './command.ts'
 
-/** The longest possible record. Of a longer value, the script reads only enough to recognise that it is no record. */
+/** The longest possible record. Of a longer value, the script reads only enough to recognise that it is not a record. */
 const MAX_BYTES = 262_144
 /** The maximum number of keys whose epochs are kept. */
 const MOST_EPOCHS = 10_000
@@ -47,7 +47,7 @@ redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
 return 1
 `
 const SCRIPT = new Script(TEXT)
-/** Also publishes the key. Users with restricted permissions need more of them for this. */
+/** Also publishes the key. A restricted user needs further permissions for this. */
 const PUBLISHING = new Script(TEXT.replace(/return 1\n$/, `redis.call('PUBLISH', '${CHANNEL}', key)\n$&`))
 
 /** A register in Redis or Valkey: one string per key. One script compares and sets; the rules of the store are not in it. */
@@ -73,7 +73,7 @@ export function redisRegister(client: RedisClient, subscriber?: RedisSubscriber)
       leased.delete(key)
       if (epochs.size >= MOST_EPOCHS) epochs.clear()
       if (epoch) epochs.set(key, { epoch, epochAt })
-      // Clients decode bytes that are not UTF-8 as another text, which no process could pass as the expected one.
+      // Clients decode bytes that are not UTF-8 as different text, which no process could pass as the expected one.
       return { now, epoch: epoch === '' ? null : epoch, epochAt, value: String(value).includes('\ufffd') ? '' : value }
     },
     async replace(key, expected, value, keepMs, epoch = '') {

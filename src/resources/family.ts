@@ -30,7 +30,7 @@ interface KeptAccess {
 }
 const keptIn = new WeakMap<TokenRecord, Map<string, KeptAccess>>()
 
-/** Calls `then` after each call of the method. So core contains no code for resources. */
+/** Calls `then` after each call of the method, so that core contains no code for resources. */
 function follow<Target extends object>(
   target: Target,
   name: keyof Target & string,
@@ -107,12 +107,12 @@ export class Family {
     return digest
   }
 
-  /** @returns The digests of the resources that were used since the record was last told. */
+  /** @returns The digests of the resources that were used since the record was last updated. */
   used(): string[] {
     return [...this.#keys.keys()].filter((digest) => this.#tokensOf(digest)?.isUsed)
   }
 
-  /** The record has the uses of these resources, and no longer the tokens of those. */
+  /** The record has stored the uses of these resources (`used`), and dropped the tokens of others (`tooLarge`). */
   written({ used, tooLarge }: Written): void {
     for (const digest of used) this.#tokensOf(digest)?.useWritten()
     for (const digest of tooLarge) this.#reportTooLarge(digest)
@@ -169,7 +169,7 @@ export class Family {
     return this.account.settings.tokenClock.now()
   }
 
-  /** The login has ended, or another one has begun: no token of it is sent any more (R10). */
+  /** The login has ended, or another one has begun: no token of the old login is sent any more (R10). */
   #ended(): void {
     const { generations, login } = this.account
     const isEnd = generations.current !== this.#generation && (login !== undefined || generations.isAwaited)

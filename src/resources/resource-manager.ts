@@ -74,7 +74,7 @@ export class ResourceManager implements ResourceTokens {
     return this.#tokens.close()
   }
 
-  /** Starts over, because the manager that it belongs to was reset. It has a record of its own. */
+  /** Starts over, because the manager of its credentials was reset. The resource has a record of its own. */
   restart(): void {
     // `reset` reports errors of the store.
     this.#tokens.reset().catch(() => undefined)

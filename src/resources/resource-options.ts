@@ -31,7 +31,7 @@ export function checkedResource(given: ResourceOptions): Resource {
     ...(scope !== undefined && { scope }),
   })
   const name = Object.values(options).flat().join(' ')
-  // Who logs an event needs no code to name its resource.
+  // Event logs can print the resource as text.
   Object.freeze(Object.defineProperty(options, 'toString', { value: () => name }))
   const words = (scope ?? '').split(' ').filter((word) => word !== '')
   const key = JSON.stringify([sorted([resource ?? []].flat()), audience ?? '', sorted(words)])

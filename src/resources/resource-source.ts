@@ -35,7 +35,7 @@ export interface ResourceSourceOptions {
   readonly readThrown: (thrown: unknown, exchange: Exchange) => TokenError
 }
 
-/** The source of a manager, asked for one resource. */
+/** Requests the tokens of one resource from the source of a manager. */
 export class ResourceSource implements TokenSource {
   readonly #options: ResourceSourceOptions
   declare readonly origin?: string

@@ -25,7 +25,7 @@ export class SlotRecord implements TokenRecord {
   readonly #key: string
   readonly #leases = new WeakMap<Lease, Own>()
   readonly #digest: Promise<string>
-  /** By the last run of a step. */
+  /** What the last run of a step has written. */
   #written = NOTHING_WRITTEN
 
   constructor(family: Family, key: string) {

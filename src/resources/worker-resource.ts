@@ -70,7 +70,7 @@ function notifyOf(api: ResourceTokens, pages: Pages): void {
   if (known.has(pages)) return
   known.add(pages)
   const notify = (name: keyof LoginEvents, event: object) => {
-    // The manager of the login has sent it to the pages.
+    // The manager of the login has already sent `loginChanged` to the pages.
     if (name !== 'loginChanged') pages.notify(name, { ...event, state: api.status() })
   }
   api.onAny(notify)

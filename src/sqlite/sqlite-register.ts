@@ -42,7 +42,7 @@ export function sqliteRegister(
           return true
         }),
       )
-      // The first attempt runs before this step resolves: the process may end then.
+      // The first attempt runs before this step resolves, because the process may end then.
       if (rows.truncationPending) writers.run(() => rows.truncate()).catch(() => undefined)
       return isStored
     },

@@ -23,7 +23,7 @@ export interface StoredStateSettings {
   readonly commandTimeoutMs: number
   readonly steps: Steps
   readonly reads: Together<StoredReading>
-  /** By key: one owner in this process replaces at a time. The others would expect a text that is gone. */
+  /** By key: one owner in this process replaces the text at a time. The others would expect a text that is gone. */
   readonly writing: Map<string, Promise<unknown>>
   /** When this process first saw an epoch, by the clock of the register. */
   readonly epochs: Map<string, number>

@@ -88,7 +88,7 @@ interface Page {
   own?: Login
 }
 
-/** The result of `logout()` in that case. */
+/** The result of `logout()` if the request does `nothing`. */
 const NOTHING = Object.freeze({ revoked: false, reason: 'nothing' })
 
 class Server {
@@ -130,7 +130,7 @@ class Server {
     const envelope = Object(data) as { [REQUEST_KEY]?: Partial<PageRequest> }
     const request = Object.hasOwn(envelope, REQUEST_KEY) ? envelope[REQUEST_KEY] : undefined
     const [port] = ports ?? []
-    // As text: Node makes text of an `origin` that only Object.prototype has (F402).
+    // Compared as text, because Node converts an `origin` that only Object.prototype has to text (F402).
     const isForeign = origin !== '' && origin !== String((globalThis as { origin?: string }).origin)
     if (!port || isForeign || typeof request?.name !== 'string' || typeof request.page !== 'string') return
     const work = this.#respond(request as PageRequest, port)
@@ -174,7 +174,10 @@ class Server {
     return { work: result, own: page.own }
   }
 
-  /** @returns Whether the login of a request has ended since this call. A page that has not received a loss asks in the lost login, whatever the worker knows. */
+  /**
+   * @returns Whether the login of a request has ended since this call. A page that was not yet notified of a loss asks for the lost login, whatever
+   * the worker knows.
+   */
   #hasEnded(isOfNext: boolean): () => boolean {
     const { currentGeneration, firstGeneration } = this.#internals
     const generation = (isOfNext ? currentGeneration : firstGeneration)?.() ?? 0

@@ -21,7 +21,7 @@ const EXCHANGING = `${LOCKED}exchanging:`
 const MAX_UNSTORED_MS = 60_000
 /** How often other owners ask, ms. */
 const ASK_MS = 1_000
-/** How often they ask a page that holds the lock, but does not reply. Counted, because a sleep counts as time. */
+/** How many times they ask a page that holds the lock, but does not reply. Not a duration, because that would include a sleep. */
 const MAX_UNANSWERED = 10
 /** A browser responds immediately. After this time, ms, the page proceeds without the lock, which only saves time. */
 const LOCK_TIMEOUT_MS = 1_000
@@ -121,7 +121,10 @@ function leasing(
   }
 }
 
-/** @returns Whether another owner may have the next token, or still wait for it. A page that holds the lock without a reply stands still, or wakes from a sleep. */
+/**
+ * @returns Whether another owner may have the next token, or still wait for it. A page that holds the lock without a reply is frozen, or wakes from a
+ * sleep.
+ */
 function asking(locks: Locks, clock: Clock): (name: string) => Promise<boolean> {
   let unanswered = 0
   return async (name) => {
@@ -147,7 +150,7 @@ function releasesOfLeases() {
   }
 }
 
-/** Whether a page of this browser holds a lock of that name, even if it stands still. Undefined: the browser does not say. */
+/** Whether a page of this browser, even a frozen one, holds a lock of that name. Undefined: the browser does not report it. */
 async function isHeldIn(locks: Locks, clock: Clock, name: string): Promise<boolean | undefined> {
   const found = await inTime(clock, locks.query(), () => undefined)
   return found?.held.some((lock) => lock.name === name)

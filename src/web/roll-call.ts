@@ -7,7 +7,10 @@ const ALIVE = 'lives:'
 /** An owner that waits for the token service has time to respond, ms. */
 const PATIENCE_MS = 500
 
-/** Responds for that owner, until the browser freezes this page: some deliver messages to it all the same. @returns stop, which also calls `onStop` */
+/**
+ * Responds for that owner, until the browser freezes this page: some browsers still deliver messages to a frozen page. @returns stop, which also
+ * calls `onStop`
+ */
 export function replyTo(owner: string, onStop?: () => void): () => void {
   const channel = openChannel(NAME)
   const { document } = globalThis as { document?: Pick<EventTarget, 'addEventListener' | 'removeEventListener'> }

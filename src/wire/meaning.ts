@@ -24,7 +24,7 @@ export const UNFINISHED = {
 
 const THROTTLED = 'too many token requests: let all processes of the account share a store'
 const PROXY = 'a proxy requires credentials; check transport.proxy, or HTTPS_PROXY'
-/** Of a page. */
+/** The advice if the response is a web page. */
 export const STRANGER =
   'a web page from something in front of the service, such as a firewall: allow the requests of this machine'
 
@@ -110,7 +110,7 @@ export function read(exchange: Exchange, shown: Shown, error?: string, needsLogi
     const meaning = MEANINGS.get(letter.toLowerCase()) ?? NO_STATUS
     return /[A-Z]/.test(letter) ? { ...meaning, refreshToken: 'kept' as const } : meaning
   }
-  // A page stands for the service, and has judged neither the credentials nor the refresh token. A 429 means a pause, whoever throttles.
+  // A page comes from something in front of the service, and says nothing about the credentials or the refresh token. A 429 means a pause, whoever throttles.
   const byStatus = isPage
     ? { ...meaningOf(status === 429 ? '429' : 'page'), advice: STRANGER }
     : meaningOf(String(status), `${Math.floor(status / 100)}xx`)
