@@ -78,12 +78,12 @@ describe('given the history of a register', () => {
     ],
     [
       'an earlier text is read after a later one',
-      /found a text that did not stand there/,
+      /found a text that was not stored at that time/,
       [put([undefined, 'a'], true, 1), put(['a', 'b'], true, 2), read('b', 3, 4), read('a', 5, 6)],
     ],
     [
       'a text is read before it was stored',
-      /found a text that did not stand there/,
+      /found a text that was not stored at that time/,
       [read('a', 1, 2), put([undefined, 'a'], true, 3)],
     ],
     [
@@ -93,7 +93,7 @@ describe('given the history of a register', () => {
     ],
     [
       'a step returned true, but its text is missing',
-      /found a text that did not stand there/,
+      /found a text that was not stored at that time/,
       [put([undefined, 'a'], true, 1), put(['a', 'b'], true, 2), read('a', 3, 4)],
     ],
     [

@@ -39,7 +39,7 @@ export function adviceOn(
           ? `The call went to the proxy that ${proxy.setBy} names, and not to the service.`
           : message.includes('no complete ')
             ? 'There was no response in time: the service is overloaded, or a firewall drops the request. Check the host and the port, and try again later.'
-            : 'There was no response. Check the host, the port, and the way to them: firewall, VPN. No HTTPS_PROXY, HTTP_PROXY or ALL_PROXY was used.',
+            : 'There was no response. Check the host, the port, and the network path to them (firewall, VPN). No HTTPS_PROXY, HTTP_PROXY or ALL_PROXY was used.',
     )
   const known = isOAuth ? ADVICE_ON_CODE[serviceCode ?? ''] : ADVICE[code]
   return known === undefined ? advice : [...advice, known]

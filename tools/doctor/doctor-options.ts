@@ -20,7 +20,7 @@ sends one GET with the token. Credentials come from the environment: EVERGREEN_C
   --account NAME          of the stored login, as in oauth2(); default: the client id
   --api URL               an address of the API that accepts GET and requires a token
   --store FILE            checks a token store: a file of sqliteStore(), or a module that exports a store, such as
-                          redisStore() or postgresStore(), as default or as store. Goes with or without a service
+                          redisStore() or postgresStore(), as default or as store. Works with or without a service
   --json                  prints the findings as JSON
   --allow-insecure-http   sends credentials and the token over plain http to other machines
   -h, --help              prints this

@@ -45,7 +45,7 @@ function printable(text: string): string {
   return text.replace(/(?!\n)\p{Cc}|[\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '\ufffd')
 }
 
-/** The checks know the names that programs use. */
+/** Replaces the option names of the API by those of the command line. */
 function asOptions(message: string): string {
   return message
     .replace('baseUrl', '--base-url')

@@ -68,7 +68,7 @@ export function report(findings: Findings): string {
 
 function lastLine(findings: Findings): string {
   if (findings.problems.length > 0) return `Exit code ${exitCodeOf(findings)}.`
-  return findings.oddities.length === 0 ? 'All is well.' : 'It works, and what is odd stands above.'
+  return findings.oddities.length === 0 ? 'All is well.' : 'It works, with the oddities listed above.'
 }
 
 function* rows(findings: Findings): Generator<[string, string]> {

@@ -12,7 +12,7 @@ export function preflightAnswer(
   { [METHOD]: wanted, [HEADERS]: names = '' }: IncomingHttpHeaders,
 ): Record<string, string> | undefined {
   if (method !== 'OPTIONS' || wanted === undefined) return undefined
-  // `*` in place of the names would not cover `Authorization`.
+  // `*` instead of the names would not cover `Authorization`.
   const allowed = { 'Access-Control-Allow-Methods': wanted, 'Access-Control-Allow-Headers': names }
   return { ...CROSS_ORIGIN, ...allowed, 'Access-Control-Max-Age': '600' }
 }

@@ -68,11 +68,11 @@ export function recorded(
 
 /**
  * Searches for an order in which a register without concurrency could have executed the steps (linearizability). Each text must be passed to only one
- * `replace`. Then a replaced text never returns, and the order of the texts follows from what was expected. The search takes n log n.
+ * `replace`. Then a replaced text never returns, and the order of the texts follows from what was expected. The search takes O(n log n) time.
  *
  * If a register deletes texts too early, there is no such order. Each epoch is checked separately, because a restore may bring back any text.
  *
- * @param notes Of the same step the last one counts.
+ * @param notes If a step was recorded twice, its last note counts.
  * @returns What cannot be explained, without any text; undefined: there is such an order.
  */
 export function unexplainedIn(notes: Iterable<Step>): string | undefined {
@@ -178,11 +178,11 @@ function flawOf(waiting: ReadonlySet<Step>, steps: readonly Step[]): string {
   const [step] = [...waiting].sort((one, other) => endOf(one) - endOf(other)) as [Step]
   const who = `Step ${steps.indexOf(step) + 1} of ${steps.length} (${step.does}, from ${step.begunAt} to ${endOf(step)} ms)`
   if (step.replaced === true) return `${who} returned true, although the expected value was not there`
-  if (step.replaced === false) return `${who} returned false, although the expected value was there all the time`
-  if (step.value === undefined) return `${who} found nothing, although a text stood there`
+  if (step.replaced === false) return `${who} returned false, although the expected value was there throughout`
+  if (step.value === undefined) return `${who} found nothing, although a text was stored`
   const isWritten = steps.some(
     ({ does, value, replaced }) => does === 'replace' && replaced !== false && value === step.value,
   )
   if (!isWritten) return `${who} found a text that was never stored`
-  return `${who} found a text that did not stand there: a later one did, or another step stored in its place`
+  return `${who} found a text that was not stored at that time: a later text was, or another step had replaced it`
 }

@@ -32,8 +32,8 @@ interface Timer {
 }
 
 /**
- * Makes a `Clock` that a test moves by hand. Pass it to `createTokenManager`. From now on the methods of `crypto.subtle` are replaced by ones that
- * count running operations, because `advance` waits for these operations. It never returns if a stub of yours never ends one.
+ * Makes a `Clock` that a test moves by hand. Pass it to `createTokenManager`. From then on, the methods of `crypto.subtle` are replaced by ones that
+ * count running operations, because `advance` waits for these operations. `advance` never returns if a stub of yours never completes one.
  *
  * @example
  * ```ts
