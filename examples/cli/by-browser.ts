@@ -37,7 +37,7 @@ export async function logInByBrowser(server: Configuration): Promise<TokenEndpoi
   }
 }
 
-/** @returns A listener on this machine, which `visited` tells the address that the browser was sent back to. */
+/** @returns A listener on this machine. `visited` resolves with the address that the browser was sent back to. */
 async function listenFor(state: string) {
   const listener = createServer()
   listener.listen(0, '127.0.0.1')

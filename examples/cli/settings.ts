@@ -1,4 +1,4 @@
-/** A tool of yours has these as constants. The addresses of a server of your own may stand in the environment. */
+/** A tool of yours has these as constants. The addresses of a server of your own may come from the environment. */
 export const settings = {
   name: 'my-tool',
   issuer: process.env.MY_TOOL_ISSUER ?? 'https://id.example.com',

@@ -10,7 +10,7 @@ const REQUESTS_PER_SECOND = 50
 const LIFETIME_MS = 3_000
 /** A limit for slow machines: without it, requests would pile up until their tokens have expired. */
 const MOST_AT_ONCE = 4
-/** If scenes never end, the demo does. */
+/** Then the demo ends, even if a scene has not. */
 const MOST_SECONDS = 60
 
 /** One account at a service of its own, and an axios instance for its API, as an application may have had it for years. */
@@ -81,7 +81,7 @@ async function request({ api, tokens, sum }) {
 
 /**
  * Begins the next scene after the renewal that met the one before, and while the token is fresh, so that each scene meets a renewal
- * of its own. It also waits until no request is on its way: one that is being replayed, and is refused again, fails as it should.
+ * of its own. It also waits until no request is in flight: a request that is being replayed, and is rejected again, fails as it should.
  */
 async function nextScene(side, second) {
   const { variant, tokens, scenes } = side

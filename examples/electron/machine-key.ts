@@ -10,7 +10,7 @@ interface SafeStorage {
 
 /** The key of the store: `sqliteStore({ file, encryptionKeys: [await machineKey(safeStorage, keyFile)] })`, in the main process, after `app.whenReady()`. */
 export async function machineKey(safeStorage: SafeStorage, file: string): Promise<{ id: string; key: Uint8Array }> {
-  // Without a keychain, Linux would encrypt with a password that everybody knows.
+  // Without a keychain, Linux would encrypt with a publicly known password.
   if (!safeStorage.isEncryptionAvailable()) throw new Error('The system has no keychain: keep the login in memory')
   const sealed = await readFile(file).catch(() => undefined)
   if (sealed) return { id: 'machine', key: Buffer.from(safeStorage.decryptString(sealed), 'base64') }

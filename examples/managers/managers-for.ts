@@ -1,6 +1,6 @@
 interface Open<Manager, Input> {
   readonly tokens: Manager
-  /** Of the latest use: an assertion expires, and the next token request needs a new one. */
+  /** From the latest use: an assertion expires, and the next token request needs a new one. */
   input: Input
   uses: number
   usedAt: number
@@ -10,7 +10,7 @@ interface Open<Manager, Input> {
  * A manager for each user and API.
  *
  * @param create Receives a function that returns the input of the latest use.
- * @param limits `max`: how many stay open. `idleMs`: an idle one is closed at the next use of another.
+ * @param limits `max`: how many stay open. `idleMs`: an idle manager is closed when another one is used next.
  */
 export function managersFor<Manager extends { close(): Promise<unknown> }, Input>(
   create: (user: string, api: string, input: () => Input) => Manager,

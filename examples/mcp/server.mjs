@@ -1,4 +1,4 @@
-// An MCP server with a login, on this machine alone. It rotates refresh tokens, and ends a login whose refresh token comes a second time.
+// An MCP server with a login, on this machine alone. It rotates refresh tokens, and ends a login whose refresh token is presented a second time.
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'

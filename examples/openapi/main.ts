@@ -10,7 +10,7 @@ const tokens = createTokenManager({ source: clientCredentials({ baseUrl: service
 // Generated clients take an instance as their third argument. Leave `accessToken` of the configuration out: a header that the
 // client sets itself is yours, and the library does not touch it.
 const instance = axios.create()
-// Generated code sends absolute URLs, so no baseURL tells which origin may get the token.
+// Generated code sends absolute URLs, so no baseURL shows which origin may get the token.
 attachBearer(instance, tokens, { origins: [service.baseUrl] })
 const wallets = new WalletApi(new Configuration({ basePath: service.baseUrl }), undefined, instance)
 

@@ -4,7 +4,7 @@ import type { TokenRegister } from 'axios-evergreen/store'
  * Shares tokens through a storage that has conditional writes over HTTP (RFC 9110, section 13.1), as S3, R2 and Azure Blob have: an object for each
  * account. Two processes never replace the same object.
  *
- * @param send Adds what your storage wants of each call, such as a signature.
+ * @param send Adds what your storage requires in each call, such as a signature.
  */
 export function httpRegister(folder: string, send: typeof fetch = fetch): TokenRegister {
   const addressOf = (key: string) => `${folder}/${encodeURIComponent(key)}`

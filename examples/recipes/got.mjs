@@ -1,6 +1,6 @@
 import got from 'got'
 
-/** got takes no fetch: its hooks ask the manager. @param origin The token goes to no other. */
+/** got takes no fetch: its hooks ask the manager. @param origin The only origin that gets the token. */
 export function withTokens(tokens, origin) {
   return got.extend({
     hooks: {

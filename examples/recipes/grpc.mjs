@@ -13,7 +13,7 @@ export function withTokens(tls, tokens) {
   return credentials.combineChannelCredentials(tls, ofEachCall)
 }
 
-/** Makes a unary call. If the server refuses the token, calls once more with another token. @param send Calls, and returns a promise. */
+/** Makes a unary call. If the server rejects the token, calls once more with another token. @param send Calls, and returns a promise. */
 export async function called(send, tokens) {
   const token = await tokens.getAccessToken()
   try {

@@ -1,4 +1,4 @@
-// Runs the recipes against servers that refuse the first token, twenty at once: npm run example recipes
+// Runs the recipes against servers that reject the first token, twenty at once: npm run example recipes
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

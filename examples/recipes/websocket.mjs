@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import WebSocket from 'ws'
 
 /**
- * Opens a WebSocket of the package `ws`, which can send headers. If the server refuses the token, connects once more with another token. Call this again
+ * Opens a WebSocket of the package `ws`, which can send headers. If the server rejects the token, connects once more with another token. Call this again
  * whenever the socket has closed.
  */
 export async function openSocket(url, tokens) {
@@ -17,6 +17,6 @@ export async function openSocket(url, tokens) {
 
 async function opened(url, token) {
   const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${token}` } })
-  await once(socket, 'open') // rejects if the socket tells an error
+  await once(socket, 'open') // rejects if the socket reports an error
   return socket
 }

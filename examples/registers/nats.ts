@@ -10,7 +10,7 @@ interface Bucket {
 /** JetStream's error code for a write that expected another revision. */
 const WRONG_REVISION = 10_071
 
-/** NATS JetStream, by its key-value buckets. Set `ttl` of the bucket to a year: a bucket has one time for all keys. */
+/** NATS JetStream, by its key-value buckets. Set `ttl` of the bucket to a year: a bucket has one `ttl` for all keys. */
 export function natsRegister(bucket: Bucket): TokenRegister {
   async function stored(key: string) {
     const entry = await bucket.get(key)

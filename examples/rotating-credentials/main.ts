@@ -21,7 +21,7 @@ if (isTokenError(rejected, 'ERR_CREDENTIALS_REJECTED'))
   console.log(`rejected; no token request before ${new Date(rejected.retryAt!).toISOString()}`)
 
 vault.secret = service.login
-// reset() ends the wait. Call it from the webhook, the signal or the file watcher that tells of the rotation.
+// reset() ends the wait. Call it from the webhook, the signal or the file watcher that reports the rotation.
 await tokens.reset()
 const { status } = await api.get('/wallet')
 console.log(`responded with ${status}; the secret manager was read ${vault.reads} times`)

@@ -1,7 +1,7 @@
 // The server behind the page: a login, an OAuth 2.0 token endpoint whose refresh tokens rotate, their revocation, and an API.
 import { randomBytes } from 'node:crypto'
 
-/** @returns A function that answers a request, or returns false. */
+/** @returns A function that responds to a request, or returns false. */
 export function answering({ lifetimeSeconds }) {
   /** By access token: whose it is, and until when. */
   const sessions = new Map()
@@ -55,7 +55,7 @@ export function answering({ lifetimeSeconds }) {
       sessions.delete(bearer)
       return [204]
     },
-    // Somebody else presents the refresh token of the page, and has the new one.
+    // Another client presents the refresh token of the page, and has the new one.
     'POST /trouble/steal': (_, bearer) => {
       const { family } = sessions.get(bearer) ?? {}
       if (family) issue(family)

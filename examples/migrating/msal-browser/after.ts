@@ -8,7 +8,7 @@ const clientId = 'my-page'
 const tokenEndpoint = 'https://id.example.com/oauth/token' // at Entra: https://login.microsoftonline.com/TENANT/oauth2/v2.0/token
 const scope = 'openid offline_access orders'
 export const tokens = createTokenManager({
-  // At Entra add refreshTokens: 'reusable'. It has no revocationEndpoint, so logout() cannot revoke there, and says so.
+  // At Entra add refreshTokens: 'reusable'. It has no revocationEndpoint, so logout() cannot revoke there, and reports that.
   source: oauth2({ tokenEndpoint, clientId, scope, grant: 'login' }),
   store: webStore({ encryptionKeys: [browserKey()] }),
 })
