@@ -108,7 +108,7 @@ export function settingsOf(options: TokenManagerOptions, readThrown: ReadThrown,
   const settings = managerSettings(options)
   const logins: LoginCode<Account> = settings.layer ? codeOf(settings.layer) : plain
   const { clock, graceMs } = settings
-  const { rules, keepsMs = 0 } = logins
+  const { rules, keepsMs } = logins
   const events = new Events(clock)
   return Object.freeze({
     ...settings,

@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts'
 import { kindOf, wrong } from './option-checks.ts'
+import { bare } from './whole.ts'
 
 /**
  * Runs `onPassed` after `delayMs`, but not before the event loop has read the data that arrived in time. Node runs timers before
@@ -35,7 +36,7 @@ export interface Limit {
 
 /** Waits for `work` until the limit, and does not stop `work`. @throws what `work` throws; `atLimit()`; `signal.reason`. */
 export function withinLimit<Value>(work: Promise<Value>, limit: Limit): Promise<Value> {
-  const { clock, ms, holdsProcess, signal, atLimit } = limit
+  const { clock, ms, holdsProcess, signal, atLimit } = bare(limit)
   return new Promise((resolve, reject) => {
     const ending =
       <Given>(settle: (given: Given) => void) =>

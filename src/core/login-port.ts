@@ -24,10 +24,10 @@ export type LogoutResult =
 /** The implementation of a `LoginLayer`. Core defines only its interface. Without a layer, core uses `plain-login.ts`. */
 export interface LoginCode<Account> {
   readonly rules: Rules
-  /** The minimum time for which a refresh token is kept if a response does not replace it, ms. Default 0. */
-  readonly keepsMs?: number
+  /** The minimum time for which a refresh token is kept if a response does not replace it, ms. */
+  readonly keepsMs: number
   /** @param isAlone Whether the manager has no store, which could hold a login. */
-  view?(events: Events, isAlone: boolean): LoginView
+  readonly view: ((events: Events, isAlone: boolean) => LoginView) | undefined
   open(account: Account, host: LoginHost): { readonly logins: Logins; readonly checker: LoginChecker | undefined }
 }
 

@@ -24,6 +24,7 @@ import { quietly } from './thrown.ts'
 import type { StoredTokens } from './stored-tokens.ts'
 import { Halted } from './pauses.ts'
 import { WaitingRoom } from './waiting-room.ts'
+import { bare } from './whole.ts'
 
 /** The minimum time between two renewals that no caller forced, even if tokens have a shorter lifetime. */
 const LEAST_GAP_MS = 1_000
@@ -201,7 +202,7 @@ export class Machine implements LoginHost {
     if (current.validToken === undefined) this.renewIfAwaited()
     else this.room.resolveAll(current.validToken)
     if (isFound) return
-    const { accessExpiresAt = 0, refreshExpiresAt } = this.status()
+    const { accessExpiresAt = 0, refreshExpiresAt } = bare(this.status())
     const ends = { accessExpiresAt, ...(refreshExpiresAt !== undefined && { refreshExpiresAt }) }
     events.emit('renewed', { by, because, attempts, durationMs: this.now - startedAt, ...ends })
   }

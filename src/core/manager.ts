@@ -36,11 +36,15 @@ export class Manager implements LoginManager {
     reportSecondManager?.(this.#account)
     // Not a computed member of the class: bundlers would then keep the class in an application that imports only a token source.
     if (!Object.hasOwn(Manager.prototype, INTERNALS))
-      Object.defineProperty(Manager.prototype, INTERNALS, {
-        get(this: Manager) {
-          return this.#internals
-        },
-      })
+      Object.defineProperty(
+        Manager.prototype,
+        INTERNALS,
+        bare({
+          get(this: Manager) {
+            return this.#internals
+          },
+        }),
+      )
   }
 
   async getAccessToken(options?: WaitOptions): Promise<string> {

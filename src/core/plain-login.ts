@@ -104,5 +104,7 @@ class PlainLogins implements Logins {
 /** Used instead of a login layer for sources that obtain with credentials. */
 export const PLAIN: LoginCode<Account> = {
   rules: CREDENTIAL_RULES,
+  keepsMs: 0,
+  view: undefined,
   open: (account, host) => ({ logins: new PlainLogins(account, host), checker: undefined }),
 }

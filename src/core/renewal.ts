@@ -101,6 +101,7 @@ export class Renewal implements Turn {
     await this.pauses.for(delayMs)
     return pRetry((attempt) => this.#attempt(attempt), {
       retries: this.#settings.retry.maxAttempts - 1,
+      signal: undefined,
       // The pauses of p-retry use real time. Ours use the clock.
       minTimeout: 0,
       shouldRetry: ({ error }) => nextCallOf(error) !== undefined,

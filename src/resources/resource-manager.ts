@@ -18,12 +18,11 @@ export class ResourceManager implements ResourceTokens {
     this.#resource = resource
     this.#onClose = onClose
     // Not a computed member of the class, which bundlers would keep for an application that does not use it.
-    Object.defineProperty(this, INTERNALS, {
-      get: () => {
-        const { parts: _, ...internals } = internalsOf(tokens) ?? {}
-        return bare({ ...internals, resource })
-      },
-    })
+    const get = () => {
+      const { parts: _, ...internals } = internalsOf(tokens) ?? {}
+      return bare({ ...internals, resource })
+    }
+    Object.defineProperty(this, INTERNALS, bare({ get }))
   }
 
   getAccessToken(options?: WaitOptions): Promise<string> {

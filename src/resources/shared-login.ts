@@ -5,6 +5,7 @@ import type { LoginChecker, LoginCode, LoginHost, Logins } from '../core/login-p
 import type { StoredTokens } from '../core/stored-tokens.ts'
 import type { TokenError } from '../core/errors.ts'
 import { member } from '../core/thrown.ts'
+import { bare } from '../core/whole.ts'
 import type { Family } from './family.ts'
 
 /** Facts about the login, which its managers share: what one of them learns about a refresh token holds for all. */
@@ -16,8 +17,8 @@ export function sharedLogin(family: Family, joined: (account: Account, host: Log
   const { rules, logins } = settings
   const code: LoginCode<Account> = {
     rules,
-    keepsMs: logins.keepsMs ?? 0,
-    ...(login && { view: () => login }),
+    keepsMs: logins.keepsMs,
+    view: login && (() => login),
     open(account, host) {
       share(account, family)
       joined(account, host)
@@ -29,10 +30,11 @@ export function sharedLogin(family: Family, joined: (account: Account, host: Log
 
 function share(account: Account, { account: parent, machine }: Family): void {
   for (const name of SHARED)
-    Object.defineProperty(account, name, {
-      get: () => parent[name],
-      set: (value: never) => void Object.assign(parent, { [name]: value }),
-    })
+    Object.defineProperty(
+      account,
+      name,
+      bare({ get: () => parent[name], set: (value: never) => void Object.assign(parent, { [name]: value }) }),
+    )
   const { acts, work } = parent
   const shared: Pick<Acts, 'arePending' | 'noted' | 'after'> = {
     get arePending() {

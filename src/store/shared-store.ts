@@ -3,6 +3,7 @@ import { OTHER_OWNERS } from '../record/other-owners.ts'
 import { checkChoice, checkedDuration, checkedName, type Readers, readOptions } from '../core/option-checks.ts'
 import { checkWebCrypto } from '../core/runtime.ts'
 import { member } from '../core/thrown.ts'
+import { bare } from '../core/whole.ts'
 import { boundRecord } from '../record/bound-record.ts'
 import type { OpenableStore, TokenStore } from '../core/token-store.ts'
 import { Changes } from './changes.ts'
@@ -83,21 +84,18 @@ function reasonOfRegister(thrown: unknown): string {
 /**
  * @param register Its replies are not checked (`checkedRegister`).
  * @param reasonOf Describes why a step of the register failed, without secrets.
- * @param isAlone Whether this process currently has no store that others could share.
- * @param machineNow See `StoredStateSettings` in `stored-state.ts`.
- * @param NotifiedOf For registers that report whether they watch (`isWatching`). Browser bundles omit it.
+ * @param given.isAlone Whether this process currently has no store that others could share.
+ * @param given.machineNow See `StoredStateSettings` in `stored-state.ts`.
+ * @param given.NotifiedOf For registers that report whether they watch (`isWatching`). Browser bundles omit it.
  */
 export function storeOn(
   register: TokenRegister,
   { encryptionKeys, ...options }: SharedSettings,
   reasonOf: (thrown: unknown) => string,
-  {
-    isAlone,
-    NotifiedOf,
-    machineNow,
-  }: { isAlone?: () => boolean; NotifiedOf?: typeof Changes; machineNow?: () => MachineInstant | undefined } = {},
+  given: { isAlone?: () => boolean; NotifiedOf?: typeof Changes; machineNow?: () => MachineInstant | undefined } = {},
 ): TokenStore {
   checkWebCrypto('A shared store', 'do without')
+  const { isAlone, NotifiedOf, machineNow } = bare(given)
   const settings: StoreSettings = {
     ...options,
     register,

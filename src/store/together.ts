@@ -1,7 +1,7 @@
 interface Flight<Value> {
   readonly ended: Promise<unknown>
   /** Begins when this flight has ended. */
-  next?: Promise<Value>
+  next: Promise<Value> | undefined
 }
 
 /**
@@ -22,7 +22,7 @@ export class Together<Value> {
     const end = () => {
       if (!flight.next) this.#flights.delete(key)
     }
-    const flight: Flight<Value> = { ended: value.then(end, end) }
+    const flight: Flight<Value> = { ended: value.then(end, end), next: undefined }
     this.#flights.set(key, flight)
     return value
   }

@@ -35,7 +35,7 @@ export async function life(
   const { createTokenManager, person, TokenError } = given
   const seen: string[] = []
   const say = (what: unknown) => void seen.push(JSON.stringify(what, (_, value: unknown) => value ?? null))
-  const clock = manualClock()
+  const clock = manualClock({ wallNow: Date.UTC(2026, 0, 1) })
   const fails: string[] = []
   let issued = 0
   const exchange = (how: string, refreshToken: unknown, context: ExchangeContext): Promise<TokenGrant> => {
@@ -114,12 +114,12 @@ export async function life(
 
 /** @returns A function that opens the store of the next manager. */
 function storesOf(given: Package, keeper: Keeper, clock: ManualClock, database?: SqliteDatabase) {
-  const { memoryStore, sharedStore, sqliteRegister, readOptions, SHARED, storeOn } = given
+  const { checkedRegister, memoryStore, sharedStore, sqliteRegister, readOptions, SHARED, storeOn } = given
   const register = new MemoryRegister(clock)
   const inMemory = memoryStore()
   const file = () => {
     const machineNow = () => ({ boot: 'boot', at: clock.monotonicNow() })
-    const rows = sqliteRegister(() => database!, 100, undefined, clock)
+    const rows = checkedRegister(sqliteRegister(() => database!, 100, undefined, clock))
     return storeOn(rows, readOptions('', {}, SHARED, ''), String, { machineNow })
   }
   const stores: Record<Keeper, () => TokenStore | undefined> = {
@@ -142,8 +142,12 @@ function doorsOf(given: Package, axios: AxiosStatic, one: TokenManager, two: Tok
     },
   })
   given.attachBearer(api, one)
-  const answer: typeof fetch = async (input, init) =>
-    new Response(new Request(input, init).headers.get('authorization'))
+  // Without Request and Response, which read `Object.prototype`.
+  const answer = (async (_, init) => ({
+    status: 200,
+    headers: new Headers(),
+    text: async () => new Headers(init?.headers).get('authorization'),
+  })) as typeof fetch
   const attached = given.withBearer(answer, two, { origins: [ORIGIN] })
   const other = given.forResource(one, { resource: 'https://other.example.com' })
   const doors: [string, () => Promise<string>][] = [

@@ -6,9 +6,10 @@ import { type Keeper, KEEPERS, life, type Package } from './polluted-life.ts'
 
 type Database = new (path: string) => SqliteDatabase
 
-// Arguments: the address of the package; that of better-sqlite3, or ''; whole, or turns: each name with one keeper, at one moment; names. Prints what was
-// different, a line each.
-const [address, sqlite, how, names] = process.argv.slice(2) as [string, string, 'whole' | 'turns', string]
+// Arguments: the address of the package; that of better-sqlite3, or ''; whole, or turns: each group with one keeper, at one moment; groups of names, as
+// a+b,c+d: all names of a group are polluted at once, and one by one if the group makes a difference. Prints a line for each difference, and at last how many
+// lives were compared.
+const [address, sqlite, how, groups] = process.argv.slice(2) as [string, string, 'whole' | 'turns', string]
 const Sqlite = sqlite === '' ? undefined : (createRequire(import.meta.url)(sqlite) as Database)
 
 const thrown: string[] = []
@@ -25,32 +26,53 @@ type Moment = (typeof MOMENTS)[number]
 interface Kind {
   readonly keeper: Keeper
   readonly isLogin: boolean
-  /** With a `source` on `Object.prototype`, Node's MessagePort and its loader of modules fail. */
   readonly isPageless: boolean
 }
-const livesOf = (name: string) =>
-  keepers.map((keeper) => [true, false].map((isLogin): Kind => ({ keeper, isLogin, isPageless: name === 'source' })))
+/** With one of these on `Object.prototype`, Node's MessagePort and its loader of modules fail. */
+const NODE_READS = ['signal', 'source']
 /** What is seen without the attacker. */
+let livesOfGroups = 0
 const usual = new Map<string, string[]>()
 
-for (const [n, name] of names.split(',').entries()) {
+for (const [n, group] of groups.split(',').entries()) {
+  const names = group.split('+')
   const turns = how === 'whole' ? MOMENTS : [MOMENTS[n % MOMENTS.length]!]
-  const moments = turns.filter((moment) => name !== 'source' || moment !== MOMENTS[0])
-  const lives = livesOf(name)
+  const isPageless = names.some((name) => NODE_READS.includes(name))
+  const moments = turns.filter((moment) => !isPageless || moment !== MOMENTS[0])
+  const lives = keepers.map((keeper) => [true, false].map((isLogin): Kind => ({ keeper, isLogin, isPageless })))
   const kinds = how === 'whole' ? lives.flat() : lives[n % lives.length]!
   for (const kind of kinds) if (!usual.has(keyOf(kind))) usual.set(keyOf(kind), await lived(given, kind))
-  for (const value of valuesOf(name)) for (const moment of moments) await compare(name, value, moment, kinds)
+  const most = Math.max(...names.map((name) => valuesOf(name).length))
+  for (let value = 0; value < most; value += 1)
+    for (const moment of moments) {
+      const differences = await compare(names, value, moment, kinds)
+      const alone = []
+      if (differences !== '' && names.length > 1)
+        for (const name of names) alone.push(await compare([name], value, moment, kinds))
+      process.stdout.write(alone.join('') || differences)
+      livesOfGroups += kinds.length
+    }
 }
+process.stdout.write(`${livesOfGroups} lives\n`)
 
-async function compare(name: string, value: unknown, moment: Moment, kinds: readonly Kind[]): Promise<void> {
-  const pollute = () =>
-    void Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true })
-  const clean = () => void Reflect.deleteProperty(Object.prototype, name)
+/** @returns What was different with these names on `Object.prototype`, each with the value of this number, a line for each kind. */
+async function compare(names: readonly string[], n: number, moment: Moment, kinds: readonly Kind[]): Promise<string> {
+  const pollute = () => {
+    for (const name of names) {
+      const values = valuesOf(name)
+      const value = values[n % values.length]
+      Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true })
+    }
+  }
+  const clean = () => {
+    for (const name of names) Reflect.deleteProperty(Object.prototype, name)
+  }
   let using = given
   if (moment === MOMENTS[0]) {
     pollute()
     using = await loaded().finally(clean)
   }
+  let differences = ''
   for (const kind of kinds) {
     if (moment !== MOMENTS[2]) pollute()
     const isMade = moment === MOMENTS[2] ? pollute : undefined
@@ -60,9 +82,10 @@ async function compare(name: string, value: unknown, moment: Moment, kinds: read
     const expected = usual.get(keyOf(kind))!
     const first = [...expected, 'the end'].findIndex((line, at) => line !== [...seen, 'the end'][at])
     if (first < 0) continue
-    const shown = JSON.stringify(value).slice(0, 20)
-    process.stdout.write(`${JSON.stringify([name, shown, moment, kind, expected[first], seen[first]])}\n`)
+    const [was, is] = [expected[first], seen[first]].map((line) => line?.slice(0, 300))
+    differences += `${JSON.stringify([names, n, moment, kind, was, is])}\n`
   }
+  return differences
 }
 
 function keyOf(kind: Kind): string {
