@@ -1,5 +1,5 @@
 // Crowds in one process: npm run build && node --expose-gc bench/crowds.mjs [managers] [waiters] [lifetime of a token, ms] [jitter]
-// What managers that have a token, and that renew, cost; and how long the event loop stands still while waiters get their token.
+// Measures the cost of managers that have a token, and of managers that renew; and how long the event loop is blocked while waiters get their token.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createTokenManager } from './evergreen.mjs'
 import { cpuTime } from './lib/cpu.mjs'
@@ -13,7 +13,7 @@ const JITTER = Number(process.argv[5] ?? 0.2)
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 const ms = (nanoseconds) => (nanoseconds / 1e6).toFixed(0)
 
-/** The longest time that the event loop stood still, ms. A monitor with a resolution of 1 ms reports 1 ms of a loop at rest. */
+/** The longest time for which the event loop was blocked, ms. A monitor with a resolution of 1 ms reports 1 ms of a loop at rest. */
 async function delayIn(step) {
   const monitor = monitorEventLoopDelay({ resolution: 1 })
   await pause(50)
@@ -56,7 +56,7 @@ async function renewals() {
   const { longest, p99 } = await delayIn(async () => (cpu = await cpuTime(() => pause(LIFETIME_MS))))
   const renewed = calls - begun
   console.log(
-    `${MANAGERS} managers for ${LIFETIME_MS / 1_000} s: ${renewed} renewals by their timers, at most ${Math.max(...perSecond.values())} in a second, ${(cpu / renewed).toFixed(0)} µs of processor time each; the event loop stood still for ${p99} ms at the 99th percentile, ${longest} ms at most`,
+    `${MANAGERS} managers for ${LIFETIME_MS / 1_000} s: ${renewed} renewals by their timers, at most ${Math.max(...perSecond.values())} in a second, ${(cpu / renewed).toFixed(0)} µs of processor time each; the event loop was blocked for ${p99} ms at the 99th percentile, ${longest} ms at most`,
   )
   await Promise.all(managers.map((tokens) => tokens.close()))
 }
@@ -76,6 +76,6 @@ async function waiters(withSignal) {
   })
   await tokens.close()
   console.log(
-    `${WAITERS} waiters${withSignal ? ', each with a signal of its own' : ''}: the event loop stood still for ${begin.longest} ms at most when they came, ${end.longest} ms when they got their token`,
+    `${WAITERS} waiters${withSignal ? ', each with a signal of its own' : ''}: the event loop was blocked for ${begin.longest} ms at most when they came, ${end.longest} ms when they got their token`,
   )
 }

@@ -1,5 +1,5 @@
-// Eight processes of one machine share one login to an MCP server that rotates refresh tokens and detects their reuse: npm run bench:mcp. The same processes with
-// the SDK alone, which keeps its tokens in a file, beside it.
+// Eight processes of one machine share one login to an MCP server that rotates refresh tokens and detects their reuse: npm run bench:mcp. For
+// comparison, the same processes use the SDK alone, which keeps its tokens in a file.
 import { fileURLToPath } from 'node:url'
 import { nodeWithSqlite } from '../scripts/lib/node-sqlite.mjs'
 import { startFleet } from '../test/mcp/fleet.mjs'

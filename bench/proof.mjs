@@ -1,4 +1,5 @@
-// What a proof of possession costs, by algorithm: npm run bench:proof. Prints microseconds a proof, one after another, as a caller waits for them.
+// What a proof of possession costs, by algorithm: npm run bench:proof. Prints microseconds per proof. The proofs are made one after another, as a
+// caller waits for them.
 import { cpus } from 'node:os'
 import { dpopKey } from '../dist/dpop.js'
 

@@ -1,4 +1,5 @@
-// What a fresh token of a resource costs beside the login's own: npm run build && node bench/resources.mjs. Prints ns of processor time, the median of alternating laps, and their ratio.
+// What a fresh token of a resource costs, compared with the login's own: npm run build && node bench/resources.mjs. Prints ns of processor time, the
+// median of alternating laps, and their ratio.
 import { createTokenManager } from '../dist/index.js'
 import { person } from '../dist/login.js'
 import { forResource } from '../dist/oauth2.js'

@@ -1,5 +1,5 @@
 // How often the owners of a million logins read the store, if the register notifies them of changes by key:
-// npm run build && node --expose-gc bench/watched-logins.mjs [logins] [processes that are played]
+// npm run build && node --expose-gc bench/watched-logins.mjs [logins] [processes that are simulated]
 // Each process serves 10 000 logins of its own (sticky sessions), with real managers, one store object, a register in memory and virtual time. It also receives
 // the notifications for the logins of all other processes. So the counts of the processes add up, and a part of them shows the whole.
 import { createTokenManager } from '../dist/index.js'
@@ -97,7 +97,7 @@ const few = await live(Math.min(1_000, EACH), false)
 const { user, system } = process.cpuUsage(startedAt)
 const played = PLAYED * EACH
 console.log(
-  `${LOGINS} logins, ${played} of them played, a request every ${REQUEST_MS / 60_000} min, tokens of 1 h, ${HOURS} h of virtual time`,
+  `${LOGINS} logins, ${played} of them simulated, a request every ${REQUEST_MS / 60_000} min, tokens of 1 h, ${HOURS} h of virtual time`,
 )
 const perLogin = ({ looks, renewals, failed }, logins) =>
   `${looks / logins} checks and ${renewals / logins} renewals a login, ${failed} failed requests`

@@ -1,6 +1,7 @@
-// What is dearer for the owners of a million logins on Redis, in processor time: to be notified of each change, or to look in the store?
-// npm run build && node bench/watched-redis.mjs [processes that are played] [seconds]
-// A million logins in 100 processes of 10 000 each, tokens of 1 h. Played are some of the processes, each at its real rate; the sums for 100 are multiplied.
+// Which takes more processor time for the owners of a million logins on Redis: notifications of each change, or checks of the store?
+// npm run build && node bench/watched-redis.mjs [processes that are simulated] [seconds]
+// A million logins in 100 processes of 10 000 each, tokens of 1 h. Only some of the processes are simulated, each at its real rate, and the sums are
+// extrapolated to 100.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -11,10 +12,10 @@ const SECONDS = Number(process.argv[3] ?? 20)
 const PROCESSES = 100
 const LOGINS = 1_000_000
 const RENEWALS_A_SECOND = LOGINS / 3_600
-/** Without notifications a login in use looks once in so many seconds: at most once in 30, and otherwise with each request. */
+/** Without notifications, a login in use checks the store once in this many seconds: with each request, but at most once in 30. */
 const EVERY = { 'in steady use': 30, 'with a request every 5 min': 300 }
 const LOOKS_A_SECOND = LOGINS / EVERY['in steady use'] / PROCESSES
-/** Managers of a played process. More would make no other difference than the size of a `Map`. */
+/** Managers of a simulated process. More would only enlarge a `Map`. */
 const EACH = 1_000
 
 const redis = await startRedis()
@@ -91,7 +92,7 @@ const deliveriesASecond = RENEWALS_A_SECOND * publishes * PROCESSES
 console.log(
   `${many.done} renewals, ${many.published} publications (${publishes.toFixed(2)} a renewal), ${deliveries} deliveries to ${PLAYED - 1} other processes`,
 )
-console.log(`${looks.done} requests, ${looks.scripts} looks by ${PLAYED} processes`)
+console.log(`${looks.done} requests, ${looks.scripts} checks by ${PLAYED} processes`)
 const line = (name, { redis: ofRedis, process: own }, rate) =>
   console.log(
     `${name}: ${ofRedis.toFixed(1)} µs of Redis and ${own.toFixed(1)} µs of a process each; a million logins: ${Math.round(rate)} a second, ` +

@@ -1,5 +1,5 @@
 // What withBearer costs a request that finds a fresh token: npm run bench:fetch. Prints processor time of quiet laps, and its ratio to a wrapper that sets a
-// constant header: the median of three processes, the least and the greatest. `A/A` is that wrapper a second time: what lies within is noise.
+// constant header: the median of three processes, the least and the greatest. `A/A` is that wrapper a second time: smaller differences are noise.
 import { createServer } from 'node:http'
 import { inFreshProcess } from './lib/fresh-process.mjs'
 import { FLOOR, OURS, REFERENCE } from './lib/hot-path/with-bearer.mjs'
@@ -15,7 +15,7 @@ for (const setting of ['in process', 'fetch']) {
   for (let n = 0; n < 3; n++) runs.push(await inFreshProcess(MODULE, [setting, 40, origin]))
   const quiet = compareQuiet(runs, 'us', REFERENCE)
   const all = compared(runs.flat(), 'us', REFERENCE)
-  console.log(`\n${setting === 'fetch' ? 'fetch of Node, on loopback' : 'a function that answers at once'}`)
+  console.log(`\n${setting === 'fetch' ? 'fetch of Node, on loopback' : 'a function that responds at once'}`)
   for (const [name, { median, low, high }] of Object.entries(quiet))
     console.log(
       `${name.padEnd(26)}${all[name].median.toFixed(1).padStart(8)} µs  ${[median, low, high].map((one) => one.toFixed(3)).join('  ')}`,

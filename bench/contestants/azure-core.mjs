@@ -27,7 +27,7 @@ export async function create({ baseUrl, obtain }) {
       const url = new URL(path, baseUrl).href.replace('http:', 'https:')
       const request = createPipelineRequest({ url, abortSignal: signal })
       const { status, bodyAsText } = await pipeline.sendRequest(httpClient, request)
-      if (status >= 400) throw new Error(`The API answered ${status}`)
+      if (status >= 400) throw new Error(`The API responded with ${status}`)
       return { status, data: bodyAsText }
     },
     close,

@@ -10,7 +10,7 @@ export async function create({ baseUrl, obtain }) {
     async get(path, { signal } = {}) {
       const response = await wrapper.fetch(new URL(path, baseUrl).href, { signal })
       const data = await response.text()
-      if (!response.ok) throw new Error(`The API answered ${response.status}`)
+      if (!response.ok) throw new Error(`The API responded with ${response.status}`)
       return { status: response.status, data }
     },
   }

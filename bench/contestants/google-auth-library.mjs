@@ -1,5 +1,5 @@
-// With a refresh token, because only then callers share a renewal (each caller calls a `refreshHandler`). The answer of the token
-// service is converted to the form that the library expects.
+// With a refresh token, because only then callers share a renewal (each caller calls a `refreshHandler`). The response of the token service is
+// converted to the form that the library expects.
 import { OAuth2Client } from 'google-auth-library'
 import { marginMs } from '../lib/token-call.mjs'
 

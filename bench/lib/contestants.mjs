@@ -29,7 +29,7 @@ export const renewing = [
   badgateway,
 ]
 
-/** The names of all of them but ours. */
+/** The names of all contestants but ours. */
 export const others = renewing.slice(1).map(({ name }) => name)
 
 /** Each by name: `{ name, create(context), onAxios(context), transport }`. */

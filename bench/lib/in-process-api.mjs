@@ -1,6 +1,6 @@
 import axios, { AxiosError } from 'axios'
 
-/** An axios instance whose adapter answers at once, on this thread, whatever the token. */
+/** An axios instance whose adapter responds at once, on this thread, whatever the token. */
 export function answeringAtOnce() {
   const adapter = (config) => Promise.resolve(answer(config, 200))
   return axios.create({ baseURL: BASE_URL, adapter })
@@ -28,7 +28,7 @@ function answer(config, status) {
   return { data: '', status, statusText: '', headers: {}, config, request: new SentRequest(config) }
 }
 
-/** Stands for Node's request, which answers of real adapters hold: a library that hides the token must handle it. */
+/** Stands for Node's request, which responses of real adapters contain: a library that hides the token must handle it. */
 class SentRequest {
   constructor({ method, url }) {
     this.method = method

@@ -2,7 +2,7 @@
 const PATIENCE_MS = 10_000
 
 /**
- * Sends `perSecond` requests a second through each of `worlds`, by the clock, however slow the answers are.
+ * Sends `perSecond` requests a second through each of `worlds`, by the clock, however slow the responses are.
  *
  * @param worlds By name, each with `get`.
  * @returns By name: `latencies` in ms in the order of sending, `failed`, and `endless`, the calls that never ended.

@@ -40,7 +40,7 @@ export function ratios(fleets) {
   }
 }
 
-/** The figure of this scenario on the page: what it is, ours, and what stands beside it. */
+/** The figure of this scenario on the page: what it is, ours, and what it is compared with. */
 export function figureOf(fleets) {
   const highest = (isShared) =>
     figure(most(fleets.filter((each) => each.isShared === isShared).map(({ calls }) => most(unpacked(calls)))))

@@ -42,7 +42,7 @@ export function ratios({ curves, idle }) {
   }
 }
 
-/** The figure of this scenario on the page: what it is, ours, and what stands beside it. */
+/** The figure of this scenario on the page: what it is, ours, and what it is compared with. */
 export function figureOf({ curves, fleet }) {
   const slopes = [...curves.map(({ slope }) => slope), ...(fleet ? [fleet.slope] : [])]
   const bytes = figure(curves[2].points.at(-1).bytes)

@@ -50,7 +50,7 @@ export function ratios({ settings, ownCode }) {
   return held
 }
 
-/** The figure of this scenario on the page: what it is, ours, and what stands beside it. */
+/** The figure of this scenario on the page: what it is, ours, and what it is compared with. */
 export function figureOf({ settings: { http } }) {
   const [least, most] = range(others.map((each) => http.quiet[each].median))
   return [

@@ -30,7 +30,7 @@ export function ratios({ classes }) {
   }
 }
 
-/** The figure of this scenario on the page: what it is, ours, and what stands beside it. */
+/** The figure of this scenario on the page: what it is, ours, and what it is compared with. */
 export function figureOf({ count, classes }) {
   const { fast7, silent10, all } = summary(classes)
   const calls = `${all.firstMinute} token requests in the first minute and ${all.laterMinute} in each later one`

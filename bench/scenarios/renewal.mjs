@@ -15,7 +15,7 @@ const RENEWALS = 200
 const URL = 'https://id.example.com/token'
 let issued = 0
 
-/** The answer is made in memory, so no socket is in either figure. */
+/** The response is made in memory, so no socket is in either figure. */
 async function adapter(config) {
   issued += 1
   const grant = { access_token: `a${issued}`, token_type: 'Bearer', expires_in: 300, refresh_token: `r${issued}` }
@@ -23,7 +23,7 @@ async function adapter(config) {
   return { data: JSON.stringify(grant), status: 200, statusText: 'OK', headers, config, request: {} }
 }
 
-/** @returns µs of processor time: of one renewal through `oauth2()`, and of an `axios.post` with `JSON.parse` of the same answer. */
+/** @returns µs of processor time: of one renewal through `oauth2()`, and of an `axios.post` with `JSON.parse` of the same response. */
 export async function run({ quick }) {
   const laps = quick ? 10 : 30
   const source = oauth2({ tokenEndpoint: URL, clientId: 'client', clientSecret: 'secret', transport: { adapter } })
@@ -60,7 +60,7 @@ export function ratios({ own, hand }) {
   return { 'a renewal, × the same call by hand': { value: own / hand, tolerance: 1.2 } }
 }
 
-/** The figure of this scenario on the page: what it is, ours, and what stands beside it. */
+/** The figure of this scenario on the page: what it is, ours, and what it is compared with. */
 export function figureOf({ own, hand, cpu }) {
   return [
     'µs of processor time for a renewal through `oauth2()`, its answer made in memory',

@@ -12,7 +12,7 @@ export const title = 'Rotation under load: tokens of two seconds'
 const PER_SECOND = 300
 const LIFETIME_MS = 2_000
 const TOKEN_LATENCY_MS = 100
-/** With more, a late process would open thousands of sockets, and be later still. */
+/** With more, a late process would open thousands of sockets, and be even later. */
 const MOST_SOCKETS = 50
 
 export async function run({ quick }) {
@@ -64,7 +64,7 @@ async function world(each, service) {
   return { ...(await contestants[isStatic(each) ? STATIC : each].create(context)), httpAgent }
 }
 
-/** The figure of this scenario on the page: what it is, ours, and what stands beside it. */
+/** The figure of this scenario on the page: what it is, ours, and what it is compared with. */
 export function figureOf({ contestants: all }) {
   const share = ({ waited, requests }) => (waited / requests) * 100
   return [

@@ -33,7 +33,7 @@ export async function run({ quick }) {
 /** @returns The counts of one row with one contestant. */
 async function played(workerData) {
   const file = new URL('../lib/scorecard/thread.mjs', import.meta.url)
-  // The output of a library is not for our readers.
+  // The output of a library must not reach the terminal.
   const thread = new Worker(file, { workerData, stdout: true, stderr: true })
   const patience = setTimeout(() => void thread.terminate(), PATIENCE_MS)
   try {
@@ -55,7 +55,7 @@ export function ratios({ rows: outcomes }) {
   return { 'rows without the right answer': { value: wrong, tolerance: 1 } }
 }
 
-/** One line a row, with what passes it; one column a contestant. */
+/** One line per row, with what passes it, and one column per contestant. */
 export function summary({ rows: outcomes }) {
   const what = ({ title, wanted }) => `${title}<br>_${wanted}_`
   const lines = Object.entries(outcomes).map(([row, of]) => [what(rows[row]), ...names.map((each) => mark(of[each]))])
@@ -73,7 +73,7 @@ export function cheaper({ ours, others }, { imports }) {
   return table(['package', '>KiB gzipped', '>import time in ms, beyond axios'], lines)
 }
 
-/** The figure of this scenario on the page: what it is, ours, and what stands beside it. */
+/** The figure of this scenario on the page: what it is, ours, and what it is compared with. */
 export function figureOf({ rows: outcomes }) {
   const right = (each) => Object.values(outcomes).filter((of) => of[each].right).length
   const most = Object.keys(outcomes).length

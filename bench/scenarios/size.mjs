@@ -46,7 +46,7 @@ export function ratios({ ours }) {
   return Object.fromEntries(Object.entries(ours).map(held))
 }
 
-/** The figure of this scenario on the page: what it is, ours, and what stands beside it. */
+/** The figure of this scenario on the page: what it is, ours, and what it is compared with. */
 export function figureOf({ ours, others: all }) {
   const kib = ({ gzipped }) => gzipped / 1_024
   return [

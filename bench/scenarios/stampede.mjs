@@ -15,8 +15,8 @@ const LIFETIME_MS = 60_000
 /** Lifetime of the tokens that must have expired when the callers come. */
 const SHORT_LIFETIME_MS = 400
 /**
- * Two lifetimes: some contestants renew a used token once more in the background, and the next token expires unused. And the second that
- * our manager leaves between two renewals.
+ * Two lifetimes, because some contestants renew a used token once more in the background, and the next token expires unused; and the second that our
+ * manager leaves between two renewals.
  */
 const IDLE_MS = 2 * SHORT_LIFETIME_MS + 1_000
 
@@ -117,7 +117,7 @@ export function ratios({ storms }) {
   return held
 }
 
-/** The figure of this scenario on the page: what it is, ours, and what stands beside it. */
+/** The figure of this scenario on the page: what it is, ours, and what it is compared with. */
 export function figureOf({ callers, storms }) {
   const most = callers.at(-1)
   const calls = (each) => storms.cold[most][each].calls

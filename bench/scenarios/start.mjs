@@ -39,7 +39,7 @@ export function ratios({ imports }) {
   return { 'import, as a part of that of axios': { value: imports[EVERGREEN].ofAxios.median, tolerance: 1.2 } }
 }
 
-/** The figure of this scenario on the page: what it is, ours, and what stands beside it. */
+/** The figure of this scenario on the page: what it is, ours, and what it is compared with. */
 export function figureOf({ imports }) {
   const { [EVERGREEN]: ours, [AGAIN]: again, ...all } = imports
   const ms = range(Object.values(all).map((each) => each.ms.median)).map((one) => figure(one, 1))

@@ -4,7 +4,7 @@ import { virtualClock } from '../virtual-clock.mjs'
 
 const LIFETIME_MS = 60_000
 export const SECONDS = 600
-/** The service answers 503 from the first of these seconds, and before the second one. */
+/** The service responds with 503 from the first of these seconds until the second one. */
 export const OUTAGE = [240, 360]
 const LATENCY_MS = [50, 150]
 

@@ -15,7 +15,7 @@ const ANSWER = JSON.stringify({
 /** Few accounts cost too little to measure. Small sizes are repeated until there were this many accounts in all. */
 const AT_LEAST = 1_000
 
-/** Answers token calls at once, on this thread. */
+/** Responds to token calls at once, on this thread. */
 const adapter = async (config) => ({ data: ANSWER, status: 200, statusText: '', headers: {}, config })
 
 /** Measures what `count` accounts in one process cost: creating a manager for each, and getting its token. */

@@ -1,5 +1,5 @@
 // Measures the code that a contestant runs on each request, without that of axios, for the process that started this one: its interceptor is called with a
-// config as axios makes it, and then the adapter that it has put in place.
+// config as axios makes it, and then the adapter that it has installed.
 import axios, { AxiosHeaders } from 'axios'
 import { AGAIN, contestants, EVERGREEN, FLOOR, REFERENCE } from '../contestants.mjs'
 import { cpuTime } from '../cpu.mjs'

@@ -31,7 +31,7 @@ export function drawn(seed) {
   }
 }
 
-/** @returns What API calls felt and what the token service saw, until the outage can be felt no more. */
+/** @returns The effects on API calls and on the token service, until the outage has no effect any more. */
 export async function live({ draw, processes, gapMs, startAt, endAt, ...outage }) {
   const clock = virtualClock()
   const { source, calls } = awayForAWhile({ ...outage, clock, draw, startAt, endAt })

@@ -4,8 +4,8 @@ const LIFETIME_MS = 60_000
 const REFRESH_LIFETIME_MS = 6 * 3_600_000
 
 /**
- * A token source whose token service is away for a while. With `pairs` the service issues refresh tokens. Each is good for one
- * exchange that the service performs, whether or not the answer arrives.
+ * A token source whose token service is away for a while. With `pairs` the service issues refresh tokens. Each is valid for one exchange that the
+ * service performs, whether or not the response arrives.
  */
 export function awayForAWhile({ clock, draw, pairs, latencyMs, kind, startAt, endAt }) {
   /** Instants of token calls. */

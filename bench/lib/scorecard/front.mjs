@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 
-/** A proxy in front of an API. It delays each answer by `?late=` ms, and collects all tokens that were sent. */
+/** A proxy in front of an API. It delays each response by `?late=` ms, and collects all tokens that were sent. */
 export async function startFront(baseUrl) {
   const tokens = new Set()
   const server = createServer((incoming, outgoing) => {

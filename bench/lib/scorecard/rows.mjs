@@ -115,7 +115,7 @@ export const rows = {
   },
 }
 
-/** Starts a call every `everyMs`, whether or not the last one has been answered. */
+/** Starts a call every `everyMs`, whether or not the last one has had a response. */
 async function spaced(count, everyMs, call) {
   await times(count, async (n) => {
     await pause(n * everyMs)

@@ -1,4 +1,4 @@
-// One process of the fleet: it has logins of its own, and does with them what the parent says. It reports its processor time.
+// One process of the fleet: it has logins of its own, and does with them what the parent requests. It reports its processor time.
 import { createHash } from 'node:crypto'
 import { createClient } from 'redis'
 import { createTokenManager } from '../../../dist/index.js'
