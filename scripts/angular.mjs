@@ -10,7 +10,7 @@ const folder = join(project, 'scripts', 'angular')
 const pages = join(project, 'examples', 'pages')
 const copies = join(folder, 'app', 'copies')
 
-// Copies: only below this folder do the files find the Angular of the CLI.
+// Copied, because the files find the CLI's Angular only below this folder.
 rmSync(copies, { recursive: true, force: true })
 mkdirSync(join(copies, 'angular'), { recursive: true })
 cpSync(join(pages, 'tokens.ts'), join(copies, 'tokens.ts'))

@@ -1,5 +1,5 @@
-// Packs the package (which builds it) and uses the packed copy as its users will. Nothing is downloaded: the copy lies below
-// this project, so Node finds its dependencies in the node_modules of the project.
+// Packs the package (which builds it) and uses the packed copy as its users will. Nothing is downloaded: the copy is below this project, so Node
+// finds its dependencies in the node_modules of the project.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -23,14 +23,14 @@ const SHIPPED = [
   'SECURITY.md',
   'THIRD_PARTY_NOTICES.md',
 ]
-/** No pictures, and no evidence. */
+/** The pages in the package: no pictures, and no evidence. */
 const DOCS = /^docs\/([\w-]+\.md|(frameworks|migrating)\/[\w-]+\.md|operations\/[\w-]+\.(yml|json))$/
 /**
- * gzip finds what it has seen within the last 32 KB, so it keeps both forms of the core, ESM and CommonJS, with 35 KB each. Four files in its place save 11 KB
- * of the download, and cost the start of each process about a millisecond.
+ * gzip finds repetitions within 32 KB only, so both forms of the core, ESM and CommonJS, take 35 KB each. Four smaller files would save 11 KB of the
+ * download, and add about a millisecond to the start of each process.
  */
 const MOST_KB = 390
-/** Where links lead while package.json does not say where the project lives. */
+/** The target of links as long as package.json does not name the repository. */
 const STAND_IN = 'https://github.com/somebody/axios-evergreen'
 /** The entries of the package: `.`, `./oauth2` … */
 const doors = Object.keys(exports).filter((name) => name !== './package.json')
@@ -39,13 +39,13 @@ const TELEMETRY = '@opentelemetry/api'
 const BUILT = RegExp(
   `^dist/((cjs/)?((${Object.keys(entries).join('|')}|shared-[\\w-]+)\\.js|[\\w-]+\\.d\\.ts)|cjs/package\\.json|doctor\\.js|shared-[\\w-]+\\.browser\\.js)$`,
 )
-/** What each entry imports, in all its files: the dependencies of core, and what is said here. CommonJS carries those of core inside. */
+/** What each entry imports, in all its files: the dependencies of core, and those listed here. The CommonJS files contain those of core. */
 const CORE = { '': ['async-mutex', 'p-retry'], 'cjs/': [] }
 const BEYOND_CORE = { index: ['axios'], mcp: ['axios'], oauth2: ['axios'], opentelemetry: [TELEMETRY] }
 const importedBy = (entry, format) => [...CORE[format], ...(BEYOND_CORE[entry] ?? [])].sort()
-/** Helpers that only Node can use: pages have twins of them. */
+/** Helpers that only Node can use: builds for pages have their own versions. */
 const OF_NODE = [/NO_PROXY/, /ECONNREFUSED/, /maxTotalSockets/, /AsyncResource/, /needs Node 20/]
-/** What protects a secret. It stands in every build, because a bundle for pages may run in Node (F366). */
+/** Code that protects a secret. It is in every build, because a bundle for pages may run in Node (F366). */
 const PROTECTION = [/getBuiltinModule/, /would send everything to that socket/, /its transport may follow redirects/]
 
 // Without proxies, because the consumers talk to this machine only. Without the options of an npm that started this, such as a dry run.
@@ -80,7 +80,7 @@ if (check('npm pack, with the build', pack)) {
     run('vite', ['build'])
     run('node', [join('vite', 'one-request.mjs')])
   })
-  // A file of the package that `browser` of package.json replaces must stand in none of them.
+  // A file of the package that `browser` of package.json replaces must be in none of them.
   const page = ['page.mjs', '--bundle', '--external:axios', '--format=esm']
   check('esbuild, for a page', () => checkPage(run('esbuild', [...page, '--platform=browser'])))
   check('esbuild, for Node: the same text is there', () =>
@@ -227,8 +227,8 @@ function checkRebuilt() {
 }
 
 /**
- * A registry shows the README alone: none of its links is relative. The guides need no repository, so that `npm pack` as it is packs them whole: of their
- * links, only those to pictures may lead there, because the package has no pictures.
+ * A registry shows the README alone, so none of its links is relative. The guides need no repository, so that a plain `npm pack` packs them whole:
+ * only their links to pictures may lead there, because the package has no pictures.
  */
 function checkLinks() {
   const files = readdirSync(unpacked, { recursive: true }).map((name) => name.replaceAll('\\', '/'))
@@ -272,7 +272,7 @@ function checkImports() {
   }
 }
 
-/** Comments are time at the start of each process. V8 keeps a file with one character beyond ASCII twice as large. */
+/** Comments slow down the start of each process. V8 stores a file with a single non-ASCII character at twice the size. */
 function checkText() {
   for (const name of scripts()) {
     const text = readFileSync(join(unpacked, 'dist', name), 'utf8')
@@ -281,7 +281,7 @@ function checkText() {
   }
 }
 
-/** Helpers of Node stand in files that others replace, what protects a secret stays, and nothing but axios is imported: a page has no modules of Node. */
+/** Helpers of Node are in files that others replace, code that protects a secret stays, and only axios is imported: a page has no modules of Node. */
 function checkPage(bundled) {
   checkTexts(bundled, [/attachBearer/, ...PROTECTION])
   for (const helper of OF_NODE) assert.doesNotMatch(bundled, helper)

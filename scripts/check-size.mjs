@@ -1,4 +1,4 @@
-// npm run check:size: bundles what `.size-limit.json` names, with all dependencies but axios, and holds its limits. Beside them stand the goals.
+// npm run check:size: bundles what `.size-limit.json` names, with all dependencies but axios, and enforces its limits. The goals are printed, too.
 import { readFileSync } from 'node:fs'
 import { bundled } from './lib/size.mjs'
 

@@ -42,7 +42,7 @@ async function translated(example) {
     transform: { decorator: { legacy: true } },
     // Packages are not bundled, except for helpers that the translation needs.
     external: (id) => /^[^./]/.test(id) && !/^(@oxc-project|axios-evergreen)/.test(id),
-    // By its address: from a folder with a package.json of its own, Node would not find this package by its name.
+    // Resolved by its path: from a folder with a package.json of its own, Node would not find this package by its name.
     plugins: [
       {
         name: 'built',

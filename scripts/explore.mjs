@@ -1,6 +1,7 @@
 // Tries every order of what can happen to a record that owners share: npm run explore -- [--scope NAME …] [--without RULE] [--small] [--limit SCHEDULES] [--seconds N] [--plain]
-// Not part of the tests, which explore the small scopes: it takes many minutes. `docs/evidence/protocol.md` says what it shows. `--without` takes a rule
-// of the protocol out; `--seconds` cuts the search, and the run says of which scopes; `--plain` searches without the reduction; `--schedule '["go A1",…]'` prints one course of a scope. The exit code is 0 only if nothing was violated.
+// Not part of the tests, which explore the small scopes: it takes many minutes. `docs/evidence/protocol.md` has the results. `--without` removes a rule
+// of the protocol; `--seconds` limits the search, and the run reports which scopes were cut short; `--plain` searches without the reduction;
+// `--schedule '["go A1",…]'` prints one run of a scope. The exit code is 0 only if nothing was violated.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -35,7 +36,7 @@ try {
     for (const name of names) open.add(name)
     if (!values.json) console.log(row('scope', 'schedules', 'searched', 'states', 'ends', 'violations', 'seconds'))
     const cores = availableParallelism()
-    // A process takes longer to start and to warm up than a small scope to search.
+    // Starting and warming up a process takes longer than searching a small scope.
     const lots = values.small ? dealt(names, cores) : names.map((name) => [name])
     const explore = async () => {
       for (let lot = lots.shift(); lot; lot = lots.shift()) {
@@ -53,7 +54,7 @@ try {
 
 /** Prints each line at once, so that an interrupted run has reported what it found. */
 async function run(args, onLine) {
-  // Most of what a run allocates is gone when it ends.
+  // A large young generation, because most objects of a search are short-lived.
   const options = { stdio: ['ignore', 'pipe', 'inherit'] }
   const child = spawn(process.execPath, ['--max-semi-space-size=64', file, ...args], options)
   children.add(child)
@@ -81,7 +82,7 @@ function tellOpen() {
   console.error(`Not searched to the end: ${[...open].join(' · ')}`)
 }
 
-/** Deals the names in turn, so that neighbours, which take alike long, part. */
+/** Deals out the names in turn, so that neighbours, which take similarly long, go to different processes. */
 function dealt(names, hands) {
   return Array.from({ length: hands }, (_, hand) => names.filter((_, place) => place % hands === hand))
 }
@@ -98,7 +99,7 @@ function tell(found) {
   console.log(`  ${violation.what}\n  --scope '${scope}' --schedule '${JSON.stringify(violation.schedule)}'`)
 }
 
-/** A search that never comes to a rule proves nothing about it. */
+/** A search that never reaches a rule proves nothing about it. */
 function tellMissing(places) {
   const missing = places.filter((place) => !reached.has(place))
   if (missing.length === 0) return console.log(`All of ${places.length} rules, fates and answers were reached`)

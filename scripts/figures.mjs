@@ -1,4 +1,4 @@
-// node scripts/figures.mjs [COMMIT]: lines, long and branching functions of src, and sizes of bundles, of this tree beside those of a commit. Builds both.
+// node scripts/figures.mjs [COMMIT]: lines, long and branching functions of src, and sizes of bundles, of this tree, next to those of a commit. Builds both.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -6,9 +6,9 @@ import { pathToFileURL } from 'node:url'
 import { ESLint } from 'eslint'
 import tseslint from 'typescript-eslint'
 
-/** Rooms whose subject is an account and its tokens. */
+/** Folders whose subject is an account and its tokens. */
 const HEART = /^src\/(core|login|record|account)\//
-/** Programs beside the library, where they live now and where they lived. */
+/** Programs besides the library, in their present and former folders. */
 const TOOLS = /^(src|tools)\/(doctor|testing)\//
 
 const commit = process.argv[2] ?? '6a6a8b6b'

@@ -1,4 +1,4 @@
-// npm run test:foreign: checks libraries that people put on their axios instances, from the registry, with the attachment before and after them.
+// npm run test:foreign: checks libraries that users add to their axios instances, from the registry, with the attachment before and after them.
 // Not part of the gate, which downloads nothing but its tools. Some only: -- --only nock,msw. To write the table of docs/works-with.md: -- --write.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

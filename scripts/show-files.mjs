@@ -1,5 +1,6 @@
-// Writes into the pages the files that they show: each block of code between <!-- file: PATH --> and <!-- /file --> (test/included.test.ts compares). And
-// the table of rooms into CONTRIBUTING.md (test/contributing.test.ts). And the table of docs/rfcs.md (test/rfcs/rfcs.test.ts). And llms.txt, for assistants (test/llms.test.ts).
+// Writes into the pages the files that they show: each block of code between <!-- file: PATH --> and <!-- /file --> (test/included.test.ts compares).
+// Also writes the table of rooms into CONTRIBUTING.md (test/contributing.test.ts), the table of docs/rfcs.md (test/rfcs/rfcs.test.ts), and llms.txt,
+// for assistants (test/llms.test.ts).
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { syncTable } from './lib/pages.mjs'

@@ -1,4 +1,4 @@
-// Long runs of real parts under faults, which are too long for the tests: npm run soak -- SCENE [options]. A scene ends with what it promises; the exit
+// Long runs of real parts under faults, which are too long for the tests: npm run soak -- SCENE [options]. A scene ends with a list of its promises; the exit
 // code is 0 only if every promise was kept. The same `--seed` makes the same faults in the same order, but at other moments.
 //   fleet    processes that share a store, killed and frozen: [--on PLACE …], see soak/fleet/scene.mjs
 //   disturbances  one thing happens to a tab in the middle of a renewal: [--engine chromium] [--rounds 50] …, see soak/disturbances/scene.mjs
@@ -8,7 +8,10 @@ import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 
-/** A scene has `options` (what each is by default; `Number`, `String` or `Boolean`: it need not be given), `least` (the smallest number of an option; else 0) and `run`, which yields promises: `[isKept, what]`. */
+/**
+ * A scene has `options` (the default of each; `Number`, `String` or `Boolean`: optional, without a default), `least` (the smallest number of an
+ * option; else 0) and `run`, which yields promises: `[isKept, what]`.
+ */
 const SCENES = {
   fleet: () => import('./soak/fleet/scene.mjs'),
   tabs: () => inBrowsers(() => import('./soak/tabs/scene.mjs')),
@@ -19,7 +22,7 @@ const [name, ...args] = process.argv.slice(2)
 if (!Object.hasOwn(SCENES, name ?? '')) throw new RangeError(`Name a scene: ${Object.keys(SCENES).join(', ')}`)
 const { options, least = {}, run } = await SCENES[name]()
 const settings = given({ ...options, seed: Math.floor(Math.random() * 2 ** 31) })
-// On exit what a scene has started is killed, frozen or not.
+// On exit, all processes that a scene has started are killed, frozen or not.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
 console.log(

@@ -8,7 +8,7 @@ const project = fileURLToPath(new URL('../..', import.meta.url))
 // Below node_modules, so that the imports of a bundle are found by walking up.
 const folder = join(project, 'node_modules', '.cache', 'explore')
 
-/** Random names that are the same in each run, and hashing with nothing to wait for: the scheduler knows when a process has done all that it can. */
+/** Random names that are the same in each run, and synchronous hashing: the scheduler then knows when a process can do nothing more. */
 const DIGEST = `
 import { createHash } from 'node:crypto'
 const known = new Map()
@@ -27,7 +27,7 @@ function asOfProcess(source) {
 }
 
 /**
- * The explorer and the real sources as one file that a process of its own runs.
+ * The explorer and the real sources as one file that a separate process runs.
  *
  * @param entry In `test/exhaustive`, or with its folder.
  * @param without The rule that is taken out, by its name in `removals.mjs`.

@@ -159,12 +159,12 @@ export const REMOVALS = {
   'resources, a token for each': [
     ['resources/slot-view.ts', 'slotsOf(state)[digest]', 'Object.values(slotsOf(state))[0]'],
   ],
-  // Found by drawn courses (test/properties/removed.ts): two acts of one owner are compared by their dates, whatever a reading is worth;
+  // Found by random runs (test/properties/removed.ts): two acts of one owner are compared by their dates, however inexact a reading is;
   F399: [
     ['core/acts.ts', '  if (stored.owner === act.owner) return stored.n > act.n\n', ''],
     ['core/acts.ts', 'stored.at > act.at + act.ms', 'stored.at > act.at'],
   ],
-  // a login is told after the work of earlier acts in the store;
+  // a login is reported after the work of earlier acts in the store;
   F400: [
     [
       'login/user-logins.ts',

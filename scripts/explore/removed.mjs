@@ -1,4 +1,5 @@
-// After how many drawn courses it is found that a mend was taken out (`removals.mjs`; `nothing`: none): node scripts/explore/removed.mjs F399 two-acts 500 1 2 3
+// Prints how many random runs it takes to find that a fix was removed (`removals.mjs`; `nothing`: none):
+// node scripts/explore/removed.mjs F399 two-acts 500 1 2 3
 import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { bundle } from './bundle.mjs'

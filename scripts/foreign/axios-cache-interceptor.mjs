@@ -10,7 +10,7 @@ await foreign({
   library: 'axios-cache-interceptor',
   put: (instance) => void setupCache(instance),
   checks: {
-    async 'the second answer comes from the cache'({ get, api }) {
+    async 'the second response comes from the cache'({ get, api }) {
       const [first, second] = [await get('/orders'), await get('/orders')]
       assert.deepEqual([first.cached, second.cached, second.data], [false, true, first.data])
       assert.deepEqual(api.served, [200])
@@ -30,7 +30,7 @@ await foreign({
       assert.deepEqual([first.status, second.status, second.cached], [200, 200, true])
       assert.deepEqual(api.served, [200, 401, 200])
     },
-    async 'it shows an old answer when the API fails, with staleIfError'({ get, api }) {
+    async 'it returns an old response when the API fails, with staleIfError'({ get, api }) {
       const headers = { 'Cache-Control': 'max-age=0, stale-if-error=3600', ETag: '"1"' }
       api.failNext(200, { headers, body: '{"n":1}' })
       await get('/orders')
@@ -38,7 +38,7 @@ await foreign({
       const { data, stale } = await get('/orders')
       assert.deepEqual([data, stale], [{ n: 1 }, true])
     },
-    async 'Vary: Authorization: it keeps the answer although the token is another one'({ get, api, tokens }) {
+    async 'Vary: Authorization: it keeps the response although the token has changed'({ get, api, tokens }) {
       api.failNext(200, { headers: vary, body: '{"n":1}' })
       await get('/orders')
       await tokens.renew()

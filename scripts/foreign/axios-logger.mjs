@@ -12,7 +12,7 @@ await foreign({
     instance.interceptors.response.use(logger.responseLogger, logger.errorLogger)
   },
   checks: {
-    async 'it logs the request and the answer'({ post, said }) {
+    async 'it logs the request and the response'({ post, said }) {
       await post('/orders', { a: 1 })
       assert.match(said(), /\[Request\].*\/orders[^]*\[Response\].*\/orders.* 200:/)
     },

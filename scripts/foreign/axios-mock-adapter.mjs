@@ -23,7 +23,7 @@ await foreign({
         [['/orders', false]],
       )
     },
-    async 'what it lets through has the token'({ get, service, tokens, ...world }) {
+    async 'a request that it lets through has the token'({ get, service, tokens, ...world }) {
       const instance = axios.create({ baseURL: service.baseUrl, proxy: false })
       attachBearer(instance, tokens)
       new MockAdapter(instance).onAny().passThrough()
@@ -31,7 +31,7 @@ await foreign({
       assert.equal((await get('/orders')).status, 200)
       assert.equal(service.count('resource'), 1)
     },
-    async 'a mock of the default instance has no part in token calls'({ get, tokenCalls }) {
+    async 'a mock of the default instance does not affect token calls'({ get, tokenCalls }) {
       const mock = new MockAdapter(axios)
       mock.onAny().reply(418)
       try {

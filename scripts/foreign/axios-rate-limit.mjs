@@ -7,7 +7,7 @@ await foreign({
   library: 'axios-rate-limit',
   put: (instance) => void rateLimit(instance, { maxRequests: 2, perMilliseconds: 20 }),
   checks: {
-    async 'requests without a token give their places back'({ get, service, instance, clock }) {
+    async 'requests without a token release their places'({ get, service, instance, clock }) {
       service.failNext('obtain', { status: 503 })
       const urls = Array.from({ length: 6 }, (_, n) => `/orders/${n}`)
       await Promise.all(urls.map((url) => failureOf(get(url))))

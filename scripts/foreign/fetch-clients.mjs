@@ -17,7 +17,7 @@ import wretch from 'wretch'
 import { check, finish } from '../lib/checks.mjs'
 
 const REQUESTS = 20
-/** How each client posts JSON, given its fetch and the address. @returns what sends `body` and resolves with the response. */
+/** How each client posts JSON, given its fetch and the address. @returns A function that sends `body` and resolves with the response. */
 const CLIENTS = {
   fetch: (fetch, url) => (body) => fetch(url, posted(body)).then(read),
   'fetch with a Request': (fetch, url) => (body) => fetch(new Request(url, posted(body))).then(read),

@@ -22,7 +22,7 @@ await foreign({
       assert.equal((await other).status, 200)
       assert.deepEqual([heard, api.served], [[], [200]])
     },
-    async 'retry of rxjs gets the token of the moment'({ http, service, clock, tokenCalls }) {
+    async 'retry of rxjs gets the current token'({ http, service, clock, tokenCalls }) {
       service.failNext('obtain', { status: 503 })
       const again = http.get('/orders').pipe(retry({ count: 1, delay: () => clock.advance(10_000) }))
       assert.equal((await firstValueFrom(again)).status, 200)

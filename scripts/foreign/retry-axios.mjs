@@ -16,7 +16,7 @@ await foreign({
     return { retries }
   },
   checks: {
-    async 'it sends a request again that the API failed'({ get, api, tokenCalls }) {
+    async 'it sends a request again after the API failed'({ get, api, tokenCalls }) {
       api.failNext(503, { times: 2 })
       assert.equal((await get('/orders')).status, 200)
       assert.deepEqual([api.served, tokenCalls()], [[503, 503, 200], 1])

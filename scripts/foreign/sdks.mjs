@@ -33,7 +33,7 @@ const SDKS = {
   },
 }
 
-/** The block of the page, as it stands there. @returns what it does with an error */
+/** The code block of the page, unchanged. @returns A function that handles an error. */
 function handlerOfThePage() {
   const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
   const [, block] = /```ts\n(import \{ isLoginRequired.*?)```/s.exec(page)

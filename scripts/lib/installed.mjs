@@ -1,6 +1,6 @@
 // Installs packages that only some commands need. They have folders of their own, each with a package.json:
 // node scripts/lib/installed.mjs <folder> …, or --gate for all that the gate needs. What is installed already takes no time.
-// Each has a lock file, but scripts/angular: its 500 packages are only compiled, and a new patch of one of them is what users get, too.
+// Each has a lock file, except scripts/angular: its 500 packages are only compiled, and users get new patches of them, too.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,20 +9,20 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const project = fileURLToPath(new URL('../..', import.meta.url))
-/** What the types of the code need; what the tests need beside that; what the gate needs beside both. */
+/** What the types of the code need; what the tests need in addition; what the gate needs in addition to both. */
 const CODE = ['examples/mcp', 'examples/migrating', 'examples/nest', 'examples/observability', 'examples/pages', 'test']
 const TESTS = [...CODE, 'test/sqlite']
 const GATE = [...TESTS, 'scripts/package', 'scripts/site']
 const COMPILED = ['test/sqlite']
-/** To compile SQLite as it is released takes seven times as long, and no figure of the bench is made with it. */
+/** An optimized build of SQLite takes seven times as long, and no figure of the bench depends on it. */
 const QUICKLY = { CFLAGS: '-O0', CXXFLAGS: '-O0' }
 const GROUPS = { '--code': CODE, '--tests': TESTS, '--gate': GATE }
 
-/** To install is mostly to wait for the registry and the disk. */
+/** Installing mostly means waiting for the registry and the disk. */
 const AT_ONCE = 4
 
 const folders = process.argv.slice(2).flatMap((name) => GROUPS[name] ?? [name])
-// What is compiled takes longest.
+// Packages that are compiled take longest.
 const queue = folders.sort((one, other) => Number(COMPILED.includes(other)) - Number(COMPILED.includes(one)))
 await Promise.all(Array.from({ length: AT_ONCE }, installNext))
 
@@ -50,7 +50,7 @@ async function install(folder) {
   try {
     await promisify(execFile)('npm', [command, '--no-audit', '--no-fund'], options)
   } catch (error) {
-    // It is compiled here, and this machine may have no compiler: then its tests say that they are skipped.
+    // It is compiled here, and this machine may have no compiler: then its tests report that they are skipped.
     if (!COMPILED.includes(folder) || process.env.CI) throw error
     return
   }

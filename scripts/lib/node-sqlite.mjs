@@ -4,7 +4,7 @@ import { isBuiltin } from 'node:module'
 
 /** @returns {string | undefined} A Node that has node:sqlite: this one, or Node 24 of the registry. */
 export function nodeWithSqlite() {
-  // To load it would warn: it is experimental in some releases of Node.
+  // Not loaded, because some releases of Node warn that it is experimental.
   return isBuiltin('node:sqlite') ? process.execPath : nodeOfRegistry(24)
 }
 

@@ -21,7 +21,7 @@ const MISSING = `There is no ${REDIS_SERVER} on PATH (Debian: apt-get install re
 export async function startRedis({ args = [] } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'evergreen-redis-'))
   const stored = ['--dir', folder, '--save', '', '--appendonly', 'no']
-  // A new replica would wait 5 s for others that come, too.
+  // Otherwise a new replica waits 5 s for other new replicas.
   const given = ['--bind', '127.0.0.1', '--repl-diskless-sync-delay', '0', ...stored, ...args]
   const start = (/** @type {number} */ port) =>
     startServerProcess(REDIS_SERVER, ['--port', String(port), ...given], 'Ready to accept connections')

@@ -1,4 +1,4 @@
-// The table of rooms in CONTRIBUTING.md, made from the arrows of the lint. scripts/show-files.mjs writes it, and test/contributing.test.ts compares.
+// The table of rooms in CONTRIBUTING.md, made from the import rules of the lint. scripts/show-files.mjs writes it, and test/contributing.test.ts compares.
 import { readdirSync } from 'node:fs'
 import config from '../../eslint.config.mjs'
 import { markdownTable } from './pages.mjs'
@@ -22,7 +22,7 @@ export function roomsTable() {
   const rows = rooms.map((room) => {
     const { house, name } = room
     const no = forbidden(room)
-    if (!no) throw new Error(`eslint.config.mjs has no arrows for ${house}/${name}`)
+    if (!no) throw new Error(`eslint.config.mjs has no import rules for ${house}/${name}`)
     const to = (other) => (other.house === house ? '..' : `../../${other.house}`)
     const others = rooms.filter(
       (other) => other !== room && other.files.some((file) => !no.test(`${to(other)}/${other.name}/${file}`)),

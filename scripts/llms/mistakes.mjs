@@ -1,5 +1,5 @@
 /**
- * Ten mistakes, as somebody would write them. `says` is a part of the error or of what the doctor prints (test/llms.test.ts).
+ * Ten mistakes, as a user would describe them. `says` is a part of the error or of what the doctor prints (test/llms.test.ts).
  *
  * @type {readonly { name: string, wrong: string, says: string, right: string }[]}
  */

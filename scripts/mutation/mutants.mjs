@@ -2,7 +2,7 @@
 import ts from 'typescript'
 
 const K = ts.SyntaxKind
-/** What takes the place of an operator. */
+/** The replacements of an operator. */
 const OPERATORS = {
   '===': ['!=='],
   '!==': ['==='],

@@ -1,6 +1,7 @@
 // npm run test:mutation -- ROOM … [--sample 100] [--seed 1] [--file NAME] [--only FILE:LINE,…] [--own] [--alone]: makes one small change at a time in a room of src, and runs the tests that reach
-// it, in a process that has loaded them already. A change that no test notices survives, and is printed. `--sample 0`: all changes. `--only`: those of the draw
-// on these lines, such as survivors. `--own`: by the tests of the room alone. `--alone`: how many changes only one test file notices, for each test file.
+// it, in a process that has loaded them already. A change that no test notices survives, and is printed. `--sample 0`: all changes. `--only`: those
+// of the sample on these lines, such as survivors. `--own`: by the tests of the room alone. `--alone`: how many changes only one test file notices,
+// for each test file.
 import { fork } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -17,7 +18,7 @@ import { mutantsOf, switched } from './mutants.mjs'
 const project = fileURLToPath(new URL('../..', import.meta.url))
 process.chdir(project)
 process.env.TESTS = 'fast' // for test/support/part.ts
-/** Tests that a change meets after those of its own room: of a room, or one file. */
+/** Tests that run after those of the room with the change: those of another room, or one file. */
 const NEIGHBOURS = {
   core: ['store', 'client', 'web'],
   record: ['store', 'core'],

@@ -20,7 +20,7 @@ export function missingFor(tag, manifest, changes, changelog) {
   for (const name of ['repository', 'homepage', 'bugs'])
     if (!manifest[name]) missing.push(`package.json has no ${name}: a maintainer must fill in where the project lives`)
   const waiting = changes.filter((name) => name.endsWith('.md') && name !== 'README.md')
-  // Nobody has an older version, so its section describes the whole package.
+  // No user has an older version, so its section describes the whole package.
   const isFirst = changelog.match(/^## /gm)?.length === 1
   const todo = isFirst ? 'delete them, because the first release has no changes' : 'run npm run changelog first'
   if (waiting.length > 0) missing.push(`${waiting.length} changes wait in .changeset: ${todo}`)

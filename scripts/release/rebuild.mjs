@@ -1,6 +1,6 @@
 // @ts-check
 // node scripts/release/rebuild.mjs --to FOLDER: packs the files of this commit in a folder of their own, in which nothing is installed but what the build needs: no test tool, no script of a
-// package. A release compares its SHA-256 with what the first job has packed. What is given beside `--to` goes on to pack.mjs.
+// package. A release compares its SHA-256 with what the first job has packed. All arguments except `--to` are passed on to pack.mjs.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -57,7 +57,7 @@ function needed(packages, devDependencies) {
  * @param {Record<string, any>} packages
  * @param {string} name
  * @param {string} from
- * @returns {string | undefined} Where the package stands that `from` imports by this name: inside it, or in a folder above.
+ * @returns {string | undefined} The place of the package that `from` imports by this name: inside it, or in a folder above.
  */
 function placeOf(packages, name, from) {
   const place = join(from, 'node_modules', name)

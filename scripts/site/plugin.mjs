@@ -1,5 +1,5 @@
 // Groups the pages of the site. Takes the title of a page from its first heading. (TypeDoc reads titles from front matter, which a forge would show as a table.)
-// Links a name such as `attachBearer` to the reference, at its first place on each page.
+// Links a name such as `attachBearer` to the reference, where it first occurs on each page.
 import { cpSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { posix } from 'node:path'

@@ -1,11 +1,15 @@
-// Test files that import the test files of a room. To load a file, with a module registry and a context of its own, takes longer than to run most of its tests.
+// Test files that import the test files of a room. Loading a file, with a module registry and a context of its own, takes longer than running most of
+// its tests.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const project = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What would disturb other tests of the same process, or be disturbed: a proxy, changed globals, warnings that a process gives once, modules that are replaced. */
+/**
+ * Signs of a test that would disturb others of the same process, or be disturbed: a proxy, changed globals, warnings that a process gives once,
+ * modules that are replaced.
+ */
 const APART =
   /HTTP_PROXY|defineProperty\(globalThis|globalAgent = |emitWarning|jest\.(mock|resetModules|isolateModules|useFakeTimers)/
 /** A module that tests import, and which cleans up after each of them. */

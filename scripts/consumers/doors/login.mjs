@@ -1,4 +1,4 @@
-// What only the types of a manager tell: a source with `login` gives one that has a login. Compiled as TypeScript, in every module mode, too.
+// Checks the types of managers: a source with `login` results in a manager with a login. Compiled as TypeScript, in every module mode, too.
 import assert from 'node:assert/strict'
 import { createTokenManager, TokenError } from 'axios-evergreen'
 import { person, session } from 'axios-evergreen/login'
@@ -25,14 +25,14 @@ async function main() {
   assert.equal(login.status().login, 'required')
 
   const plain = createTokenManager({ source: { id, obtain } })
-  // @ts-expect-error: who has credentials meets no login
+  // @ts-expect-error: a manager with credentials has no login
   assert.equal(plain.status().login, undefined)
   // @ts-expect-error: nor its events
   plain.on('loginChanged', () => undefined)
   // @ts-expect-error: nor its acts
   assert.deepEqual(await plain.logout(), { revoked: false, reason: 'nothing' })
 
-  // @ts-expect-error: the word of earlier days, whose error names the cure
+  // @ts-expect-error: the option of earlier releases, whose error names its replacement
   assert.throws(() => createTokenManager({ source: { id, obtain, needsLogin: true } }), /login: person/)
   assert.throws(() => createTokenManager({ source: { id, obtain, login: { kind: 'person' } } }), /source\.login/)
 }

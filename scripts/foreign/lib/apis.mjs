@@ -7,7 +7,7 @@ export class ServiceApi {
     this.baseUrl = service.baseUrl
   }
 
-  /** The statuses that were answered so far, oldest first. */
+  /** The statuses of the responses so far, oldest first. */
   get served() {
     return this.#service.log.filter(({ kind }) => kind === 'resource').map(({ status }) => status)
   }
@@ -21,7 +21,7 @@ export class ServiceApi {
   }
 }
 
-/** The API of a library that mocks. The library asks it what to answer. */
+/** The API of a library that mocks. The library asks it how to respond. */
 export class MockedApi {
   baseUrl = 'https://api.example.com'
   served = []

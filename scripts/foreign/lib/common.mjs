@@ -62,7 +62,7 @@ export const COMMON = {
   },
 }
 
-/** After each check: every address that was asked for, and a new one, answers now. */
+/** After each check: every address that was requested, and a new one, responds now. */
 export async function worksLater({ get, asked, clock }) {
   // After rejected credentials the cool-down is a minute.
   await clock.advance(61_000)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { markdownTable } from '../../lib/pages.mjs'
 
-/** What the table of docs/works-with.md says of each program: its library, and what to know of it. */
+/** The row of each program in the table of docs/works-with.md: its library, and what to know about it. */
 const ROWS = {
   'axios-retry': ['axios-retry', 'A retry gets the current token. It never sees a rejected token.'],
   'retry-axios': ['retry-axios', 'The same.'],

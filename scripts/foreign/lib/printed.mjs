@@ -30,7 +30,7 @@ function isObject(value) {
   return typeof value === 'object' && value !== null
 }
 
-/** A form that throws (a circle in JSON) shows nothing. */
+/** A form that throws (a circular structure in JSON) shows nothing. */
 function formed(form) {
   try {
     return form()

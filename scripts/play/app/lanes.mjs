@@ -1,4 +1,4 @@
-/** How far a second goes, in pixels. */
+/** The width of a second, in pixels. */
 const SECOND_PX = 28
 /** The widest lane shows less than this. */
 const KEPT_MS = 40_000
@@ -14,7 +14,7 @@ export const NAMES = {
   refused: 'failed',
 }
 
-/** Time runs from left to right. `now` stands at the right end. */
+/** Time runs from left to right. `now` is at the right end. */
 export function timeline() {
   const origin = performance.now()
   const lanes = new Set()

@@ -8,21 +8,21 @@ const TOKEN_MS = 300
 const SLOW_MS = 2_500
 const RETRY_AFTER_S = 5
 
-/** What happens once to each owner, and then is over. */
+/** The faults that happen only once to each owner. */
 export const ONCE = ['stolen', 'lost']
 
 /**
- * An owner is who has a login of its own: one column of the page.
+ * An owner has a login of its own: it is one column of the page.
  * @param {readonly string[]} owners
  * @param {(event: object) => void} observe Receives token requests, issued token sets, and logins that the service ends.
  */
 export function startService(owners, observe) {
   const troubles = new Set()
-  /** By access token: its family, and until when it is good. The clock of the page may be wrong; this one is not. */
+  /** By access token: its family, and until when it is valid. The clock of the page may be wrong; this one is not. */
   const accesses = new Map()
-  /** By refresh token. A family is what came of one login. `current`: the one refresh token that is still good. */
+  /** By refresh token. A family is all tokens of one login. `current`: the only refresh token that is still valid. */
   const families = new Map()
-  /** The owners who have not yet met what happens once. */
+  /** The owners to whom these faults have not happened yet. */
   const open = Object.fromEntries(ONCE.map((name) => [name, new Set()]))
   let count = 0
 
@@ -91,12 +91,12 @@ export function startService(owners, observe) {
       const { pathname } = new URL(axios.getUri(config))
       return settled(config, await (pathname === '/token' ? token(config, owner) : api(config)))
     },
-    /** Switches a trouble on or off. */
+    /** Switches a fault on or off. */
     set(name, isOn) {
       if (!isOn) return void (troubles.delete(name), open[name]?.clear())
       troubles.add(name)
       for (const owner of open[name] ? owners : []) open[name].add(owner)
-      // The thief presents the refresh tokens, and has the next pairs.
+      // The thief presents the refresh tokens, and has the next token sets.
       if (name === 'stolen') for (const family of new Set(families.values())) if (!family.isOver) issue(family)
     },
   }
@@ -104,7 +104,7 @@ export function startService(owners, observe) {
 
 const passed = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** As every adapter of axios does it. */
+/** Resolves or rejects as every adapter of axios does. */
 function settled(config, [status, body, headers = {}]) {
   const response = { status, statusText: '', data: JSON.stringify(body), headers, config, request: {} }
   if (!config.validateStatus || config.validateStatus(status)) return response

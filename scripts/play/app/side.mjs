@@ -25,7 +25,7 @@ export function startSide({ owner, root, kit, service, time, story }) {
   let until = 0
   /** When the pending requests began. */
   const waiting = new Map()
-  /** Of the pending token requests. */
+  /** When the pending token requests began. */
   const calling = new Map()
   let endOfBars = []
   const tabs = []

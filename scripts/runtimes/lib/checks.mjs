@@ -55,13 +55,13 @@ export function checksOn(origin) {
     equal([await seen('token obtain'), await seen('resource')], [2, 3])
   })
 
-  check('a second refusal surfaces as it is', async ({ api, service, seen }) => {
+  check('a second rejection surfaces as it is', async ({ api, service, seen }) => {
     await service('failNext', 'resource', { status: 401 }, 2)
     equal((await failure(api.get('/wallet'))).response.status, 401)
     equal(await seen('resource'), 2)
   })
 
-  check('a refusal under validateStatus is replaced, too', async ({ make, service }) => {
+  check('a rejected token is replaced under validateStatus, too', async ({ make, service }) => {
     const { api } = make({ validateStatus: () => true })
     await service('failNext', 'resource', { status: 401 })
     equal((await api.get('/wallet')).status, 200)
@@ -96,7 +96,7 @@ export function checksOn(origin) {
     equal((await api.get('/wallet')).data.authorization, undefined)
   })
 
-  check('evergreen: false sends a request bare', async ({ api, seen }) => {
+  check('evergreen: false sends a request without a token', async ({ api, seen }) => {
     equal((await failure(api.get('/wallet', { evergreen: false }))).response.status, 401)
     equal(await seen('token obtain'), 0)
   })
@@ -120,7 +120,7 @@ export function checksOn(origin) {
     equal(tokens.status().phase, 'fresh')
   })
 
-  check('renew brings another token', async ({ tokens }) => {
+  check('renew gets another token', async ({ tokens }) => {
     const before = await tokens.getAccessToken()
     await tokens.renew()
     differ(await tokens.getAccessToken(), before)
@@ -189,7 +189,7 @@ export function checksOn(origin) {
     equal(await seen('token obtain'), 3)
   })
 
-  check('Retry-After is kept', async ({ tokens, service, seen }) => {
+  check('Retry-After is respected', async ({ tokens, service, seen }) => {
     await service('failNext', 'obtain', { status: 429, headers: { 'Retry-After': '120' } })
     const error = await failure(tokens.getAccessToken())
     equal([error.code, error.retryAt > Date.now() + 100_000], ['ERR_THROTTLED', true])
@@ -200,7 +200,7 @@ export function checksOn(origin) {
   check('a token call is never redirected', async ({ tokens, service, elsewhere }) => {
     await service('failNext', 'obtain', { status: 307, headers: { Location: `${elsewhere}/echo` } })
     const { code } = await failure(tokens.getAccessToken())
-    // fetch does not show where it was led, nor with which status.
+    // fetch shows neither the target of the redirect nor its status.
     equal(['ERR_TOKEN_REQUEST', 'ERR_TOKEN_SERVICE_UNAVAILABLE'].includes(code), true)
   })
 
@@ -220,7 +220,7 @@ export function checksOn(origin) {
   const B = { variant: 'B' }
 
   check(
-    'Variant B: an answer is verified, and its pair renewed',
+    'Variant B: a response is verified, and its token set renewed',
     async ({ tokens, seen }) => {
       await tokens.getAccessToken()
       await tokens.renew()
@@ -258,7 +258,7 @@ export function checksOn(origin) {
   )
 
   check(
-    'a token comes due, and is renewed behind the request',
+    'a token falls due, and is renewed in the background',
     async ({ api, service }) => {
       await api.get('/wallet')
       await until(async () => {
@@ -299,7 +299,7 @@ export function checksOn(origin) {
     equal([typeof (await tokens.getAccessToken()), await seen('token obtain')], ['string', 1])
   })
 
-  check('fetch has the same promises', async ({ tokens, service, seen, tokenEndpoint }) => {
+  check('withBearer does the same for fetch', async ({ tokens, service, seen, tokenEndpoint }) => {
     const { origin } = new URL(tokenEndpoint)
     const apiFetch = withBearer(fetch, tokens)
     await apiFetch(`${origin}/wallet`)
@@ -310,7 +310,7 @@ export function checksOn(origin) {
   })
 
   check(
-    'tokens that are bound to a key serve, with a proof in each request',
+    'tokens that are bound to a key are used, with a proof in each request',
     async ({ client, tokenEndpoint, service, seen }) => {
       const algorithm = { name: 'ECDSA', namedCurve: 'P-256' }
       const dpop = dpopKey(await crypto.subtle.generateKey(algorithm, false, ['sign', 'verify']))
@@ -350,7 +350,7 @@ export function checksOn(origin) {
     await close()
   })
 
-  check('an own source', async () => {
+  check('a custom source', async () => {
     let issued = 0
     const source = {
       id: 'own',
@@ -360,12 +360,12 @@ export function checksOn(origin) {
     equal([await tokens.getAccessToken(), tokens.status().counts.obtains], ['own-1', 1])
   })
 
-  check('what fetch throws is understood', async ({ closed }) => {
+  check('the errors of fetch are understood', async ({ closed }) => {
     const thrown = await failure(fetch(closed))
     equal(toTokenError(thrown, 'obtain').code, 'ERR_TOKEN_SERVICE_UNAVAILABLE')
   })
 
-  check('tokens of a login are adopted, and asked for before', async () => {
+  check('tokens of a login are adopted, and ERR_LOGIN_REQUIRED comes before', async () => {
     const source = {
       id: 'login',
       obtain: async () => {
@@ -378,7 +378,7 @@ export function checksOn(origin) {
     equal(await tokens.getAccessToken(), 'adopted')
   })
 
-  check('all events are heard', async ({ tokens }) => {
+  check('all events are received', async ({ tokens }) => {
     const names = []
     tokens.onAny((name) => names.push(name))
     await tokens.getAccessToken()

@@ -31,7 +31,7 @@ function mcpAt(origin) {
   return { serverUrl, issuer: origin, does }
 }
 
-/** @returns The origin of a new server, and what closes it. */
+/** @returns The origin of a new server, and a function that closes it. */
 async function startMcp() {
   let mcp
   const server = createServer(async (request, response) => {

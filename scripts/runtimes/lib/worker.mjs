@@ -1,4 +1,4 @@
-// For workerd: the worker answers a request with the results.
+// For workerd: the worker responds to a request with the results.
 import { createTokenManager, memoryStore } from 'axios-evergreen'
 import { runChecks } from './run.mjs'
 

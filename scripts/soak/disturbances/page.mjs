@@ -12,7 +12,7 @@ const report = (news) =>
     signal: AbortSignal.timeout(LIMIT_MS),
   }).catch(() => undefined)
 
-/** Stands still: a synchronous request keeps timers and tasks from running. */
+/** Freezes the page: a synchronous request keeps timers and tasks from running. */
 globalThis.standStill = (ms) =>
   setTimeout(() => {
     const still = new XMLHttpRequest()
@@ -20,7 +20,7 @@ globalThis.standStill = (ms) =>
     still.send()
   })
 
-/** For `ms` the storage of this page fails as `how` says. */
+/** For `ms`, the storage of this page fails in the way that `how` names. */
 globalThis.spoil = (how, ms) => {
   const { open } = IDBFactory.prototype
   IDBFactory.prototype.open = () => {

@@ -16,7 +16,7 @@ export class Round {
   constructor({ engine, dice, row, scripts }) {
     Object.assign(this, { engine, dice, row, scripts })
     const { lastsMs = [0, 500], lifetimeMs = [3_000, 6_000] } = row
-    /** A login, which nobody can repeat, or an account that may obtain. */
+    /** Either a login, which cannot be repeated, or an account that may obtain. */
     this.isLogin = dice.happens(0.5)
     this.moment = dice.oneOf(['read', 'acted', 'sent'])
     this.lastsMs = dice.whole(...lastsMs)
@@ -73,7 +73,7 @@ export class Round {
   }
 
   gone(tab) {
-    // It may have lived on for a moment.
+    // The tab may have lived on for a moment.
     if (this.row.loses && this.calmAt === undefined)
       for (const call of this.#recent()) if (call.tab === tab.id) call.lost = this.row.loses
     this.tabs = this.tabs.filter((one) => one !== tab)

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 // What may happen to tabs in the middle of a renewal. Each row is one kind of round.
 //   `begin(round, tab)`, after the round's `lastsMs`: `end(round, tab)`
-//   `cannot`    by engine: why its rounds are left out; `instead`: what stands for it there
+//   `cannot`    by engine: why its rounds are left out; `instead`: what replaces it there
 //   `profile`   what kind of browser window; else the usual one
 //   `who`       `beside`: a tab that does not renew; `all`: every tab; else the tab that renews
 //   `lastsMs`, `lifetimeMs`   the least and the most
-//   `loses`     whether the response of that tab may be lost: `always`, or `meanwhile`, until the disturbance is over. Then a login may end, by nature.
+//   `loses`     whether the response of that tab may be lost: `always`, or `meanwhile`, until the disturbance is over. Then a login may inevitably end.
 //   `actsMeanwhile`  the service responds before the disturbance is over
 //   `isGone`    that tab does not come back
 //   `ends`      the user has ended the login
@@ -14,7 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 //   `isSerial`  it reaches other rounds of the same browser
 
 const FOR_A_MOMENT = { lastsMs: [300, 4_000] }
-/** Longer than a lease, which stands for 1.5 times `exchangeTimeoutMs`. */
+/** Longer than a lease, which lasts 1.5 times `exchangeTimeoutMs`. */
 const FOR_LONG = { lastsMs: [7_000, 10_000], lifetimeMs: [4_000, 24_000] }
 const FREEZE = {
   instead: { firefox: 'a synchronous request, in which the tab stands still' },
@@ -56,7 +56,7 @@ export const ROWS = {
   'frozen for longer than a lease': { ...FREEZE, ...FOR_LONG, loses: 'meanwhile' },
   'frozen, while another tab renews': { ...FREEZE, who: 'beside', lastsMs: [300, 10_000] },
   'asleep, all tabs, and the clock jumps': {
-    // No browser tells its pages of a sleep, as it tells them that it freezes them.
+    // No browser notifies its pages of a sleep, as it does before it freezes them.
     instead: { chromium: FREEZE.instead.firefox, ...FREEZE.instead },
     ...{ who: 'all', loses: 'meanwhile', actsMeanwhile: true, lastsMs: [1_000, 4_000] },
     async begin(round) {

@@ -1,5 +1,5 @@
 // Something happens to tabs in the middle of a renewal, at a strict service: [--engine chromium,firefox] [--rounds 50] [--row 'closed;crashed;…'] [--together 5]
-// [--without lock]. `--without`: a part of the package that is taken out. Then it must fail.
+// [--without lock]. `--without` removes a part of the package. The scene must then fail.
 import { engines } from '../../../test/browser/support/engines.mjs'
 import { dice } from '../../lib/dice.mjs'
 import { markdownTable } from '../../lib/pages.mjs'
@@ -8,7 +8,7 @@ import { Round } from './round.mjs'
 import { ROWS } from './rows.mjs'
 import { verdictOf } from './verdict.mjs'
 
-/** What `--without` takes out: a function of the built package, and its body then. */
+/** What `--without` removes: a function of the built package, with the body that it then has. */
 const REMOVALS = {
   lease: [/function busyIn\(.*\) \{/, 'return undefined;'],
   lock: [/async function isHeldIn\(.*\) \{/, 'return false;'],
@@ -52,7 +52,7 @@ export async function* run({ engine, row, rounds, together, seed, without }) {
       yield [
         [twice === 0, `no refresh token was presented twice while a page had its response (${twice} were)`],
         [wronglyOut === 0, `no tab asked its user to log in while the login had not ended (${wronglyOut} did)`],
-        [stuck === 0, `each tab was served, or told that its login had ended (${stuck} were not)`],
+        [stuck === 0, `each tab was served, or notified that its login had ended (${stuck} were not)`],
         [sum.trouble === 0, `each round ran (${sum.trouble} did not)`],
       ]
     }

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 
 /**
- * One origin: a strict token service, an API, and the pages of a round. A refresh token is for one use. Whoever presents it again ends the login, with all of its
- * tokens. All counts of a round are kept here, so that none is lost with a tab.
+ * One origin: a strict token service, an API, and the pages of a round. A refresh token is for one use. A second presentation ends the login, with
+ * all of its tokens. All counts of a round are kept here, so that none is lost with a tab.
  *
  * @param given `scripts` of the pages and of their workers, and the `options` of both; `lifetimeMs` of access tokens;
  * `passes(moment, call)`: awaited when a refresh was `read`, and when the service has `acted` on it; called when its response was `sent`.
@@ -81,7 +81,7 @@ export async function startService({ scripts, options, lifetimeMs, passes }) {
 
   function answerApi({ headers }, response) {
     const { login, until = 0, n } = accessTokens.get(headers.authorization?.slice('Bearer '.length)) ?? {}
-    // A moment longer than it lives: the request was on its way.
+    // Accepted for a moment after its expiry, because the request may have been in flight.
     const isGood = living.has(login) && until + 1_000 > now()
     send(response, isGood ? 200 : 401, { n })
   }

@@ -48,6 +48,6 @@ export async function connect({ kind, ports, client, file }) {
   return kind === 'postgres' ? { pool: reached } : { client: reached }
 }
 
-/** It is compiled, so it stands in a folder of its own: `node scripts/lib/installed.mjs test/sqlite`. */
+/** It is compiled, so it has a folder of its own: `node scripts/lib/installed.mjs test/sqlite`. */
 const betterSqlite = () =>
   createRequire(new URL('../../../test/sqlite/package.json', import.meta.url))('better-sqlite3')

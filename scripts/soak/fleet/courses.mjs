@@ -3,18 +3,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 const STEPS = ['granted', 'exchange sent', 'exchange sent', 'answered', 'settle sent', 'settled']
 /** Between the write of a record and its commit, with the lock of the file. */
 const STEPS_ON_FILE = [...STEPS, 'in a step', 'in a step']
-/** Between the two steps of a claim: its second one may reach a store that was promoted meanwhile. */
+/** Between the two steps of a lease request: the second one may reach a store that was promoted meanwhile. */
 const STEPS_AT_PROMOTION = [...STEPS, 'read', 'read']
 const ROUNDS_WITHOUT_TROUBLE = 10
-/** In so many rounds the replica receives none of the writes around the fall. */
+/** The share of rounds in which the replica receives none of the writes around the fall. */
 const CHANCE_OF_LOSS = 0.7
 const LONGEST_LAG_MS = 8_000
-/** So many processes die with the primary. Those that take their place know nothing but the record. */
+/** The number of processes that die with the primary. Their successors know only the record. */
 const DIE_WITH_PRIMARY = 3
 
 /**
  * What happens to a store around the falls: `before(round)`, and `after(fleet)`, which gives reports. `steps`: where a process may fall; `falls`: how many
- * processes fall in a round; `promises()`: what else must be kept; `leastEpochs` that the history must tell of.
+ * processes fall in a round; `promises()`: what else must be kept; `leastEpochs` that the history must contain.
  *
  * @param store A place (`places.mjs`).
  */
@@ -50,7 +50,7 @@ function promotions({ part, promote }, { count, dice }) {
       if (dice.happens(CHANCE_OF_LOSS)) await part()
     },
     async after(fleet) {
-      // By then another process may have taken the place of the fallen one.
+      // By then another process may have replaced the fallen one.
       await pause(dice.oneOf([0, 0, dice.whole(1, LONGEST_LAG_MS)]))
       if (await promote()) losses += 1
       const met = await fleet.reports()

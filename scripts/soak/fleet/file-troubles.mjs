@@ -9,7 +9,7 @@ import { recovered } from './rounds.mjs'
 import { failuresIn } from './verdict.mjs'
 import { startWatchedService } from './watched-service.mjs'
 
-/** After each trouble every process must have the next token by then. */
+/** How long a process may take to get the next token after a trouble. */
 const LIMIT_MS = 60_000
 const TROUBLE_MS = 2_000
 const isRoot = process.getuid?.() === 0
@@ -42,7 +42,7 @@ export async function fileTroubles({ client, processes, count, dice }) {
     const outcome = (await kinds[name]()) ?? 'done'
     done.set(`${name} (${outcome})`, (done.get(`${name} (${outcome})`) ?? 0) + 1)
     met.push(...(await fleet.reports()))
-    // A database whose file is gone says that the process must start again.
+    // If the file of a database is gone, the error requires a restart of the process.
     if (isGiven && ['deleted', 'replaced by a copy'].includes(name)) await fleet.restart(fleet.awake.length)
     await fleet.grow(processes - fleet.workers.length)
     const after = await recovered(fleet, LIMIT_MS)
@@ -69,7 +69,7 @@ export async function fileTroubles({ client, processes, count, dice }) {
   ]
 }
 
-/** Each resolves when the trouble is over, with what happened in its place if it could not be made. */
+/** Each resolves when the trouble is over, with what happened instead if the trouble was not possible. */
 function troubles({ fleet, file, node, disk, dice }) {
   const some = () => fleet.awake.filter(() => dice.happens(0.4))
   return {

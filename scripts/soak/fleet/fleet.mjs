@@ -51,7 +51,7 @@ export class Fleet {
     await this.grow(count)
   }
 
-  /** The next process that reaches `step` of a claim gets `signal`, and so does any that is as quick. @returns the first one. */
+  /** The next process that reaches `step` of a lease gets `signal`, and so do others that are as quick. @returns The first of them. */
   async nextFalls(order) {
     const fallen = new Promise((resolve) => (this.#onFallen = resolve))
     this.tell({ order })

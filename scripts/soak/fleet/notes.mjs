@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { closeSync, openSync, writeSync } from 'node:fs'
 
-/** Of a text the check of histories need only know which one it is. */
+/** The check of histories only needs to tell texts apart. */
 const nameOf = (text) => text && createHash('sha256').update(text).digest('base64url').slice(0, 16)
 
 /** The monotonic clock, which all processes of one machine share, ms. */
@@ -10,7 +10,7 @@ export const monotonicNow = () => Number(process.hrtime.bigint()) / 1e6
 /**
  * Notes the steps of this process in a file. Each note is written at once: the next moment may kill the process.
  *
- * @returns Notes the begin of a step (`Step` of `tools/testing/history.ts`), and gives a function that notes its answer.
+ * @returns A function that notes the beginning of a step (`Step` of `tools/testing/history.ts`), and returns a function that notes its response.
  */
 export function notesIn(file) {
   const out = openSync(file, 'a')
@@ -37,7 +37,7 @@ export function redisStep([, , , key, ...argv]) {
   if (argv.length < 2)
     return { key, does: 'read', told: ([value, , , epoch]) => ({ value: value ?? undefined, epoch }) }
   const [value, , named, expected] = argv
-  // The step that settles a claim names no epoch: its text was computed in that of the claim.
+  // The step that completes a lease names no epoch: its text was computed in the epoch of the lease.
   const epoch = named || claimedIn.get(key)
   claimedIn.set(key, epoch)
   return { key, does: 'replace', value, expected, epoch, told: (put) => ({ replaced: Number(put) === 1 }) }

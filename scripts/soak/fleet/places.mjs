@@ -7,8 +7,8 @@ import { newFolder } from './folders.mjs'
 import { postgres, postgresPair } from './postgres-places.mjs'
 
 /**
- * Starts a store that a fleet may share: `{ kind, ports, times, trouble }`. `trouble()` kills or restarts it, `times` a run. A file has no server. Or, of a pair of
- * servers, `{ kind, ports, part, promote }`.
+ * Starts a store that a fleet may share: `{ kind, ports, times, trouble }`. `trouble()` kills or restarts it, `times` times per run. A file has no
+ * server. For a pair of servers: `{ kind, ports, part, promote }`.
  */
 export const PLACES = {
   'redis-aof': () => alone('--appendonly', 'yes', '--save', ''),

@@ -31,7 +31,7 @@ export async function postgres() {
   }
 }
 
-/** A primary with an asynchronous replica, which takes the place of the primary, at the same address. Then the next replica is made. */
+/** A primary with an asynchronous replica, which replaces the primary, at the same address. Then the next replica is created. */
 export async function postgresPair() {
   const port = await freePort()
   let primary = { data: await newData() }

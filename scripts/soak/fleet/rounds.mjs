@@ -6,7 +6,7 @@ import { failuresIn } from './verdict.mjs'
 import { startWatchedService } from './watched-service.mjs'
 
 const LATENCY_MS = 40
-/** Long enough for a busy machine, and not longer: most rounds wait until a claim expires, which takes 1.5 times as long. */
+/** Long enough for a busy machine, and not longer: most rounds wait until a lease expires, which takes 1.5 times as long. */
 const LIMITS = { exchangeTimeoutMs: 2_000, commandTimeoutMs: 5_000 }
 /** Calls for each process that falls: its own, one that it could not report, and one of another process that was as quick. */
 const CALLS_LOST = 3
@@ -20,7 +20,7 @@ const CALLS_LOST = 3
  */
 export async function rounds({ count, processes, at, store = {}, dice }) {
   const course = courseOf(store, { count, dice })
-  // Many processes on few cores need so long to take their turn.
+  // Many processes on few cores need this long until each has had its turn.
   const accessLifetimeMs = processes > 20 ? 10_000 : course.leastLifetimeMs
   console.log(
     `\n${processes} processes on one account, tokens of ${accessLifetimeMs / 1_000} s. The one that renews is killed or frozen, ${count} times.`,

@@ -1,11 +1,11 @@
 // Real processes share one token through a real store, and real signals kill and freeze them. Needs redis-server, and signals: Linux or macOS.
-// - Through Redis: [--seconds 60] [--cold 30] [--rounds 100] [--processes 20], and through PostgreSQL whose primary dies and whose replica takes its
-//   place: [--promotions 3]. A part with 0 is left out.
+// - Through Redis: [--seconds 60] [--cold 30] [--rounds 100] [--processes 20], and through PostgreSQL whose primary dies and is replaced by its
+//   replica: [--promotions 3]. A part with 0 is left out.
 // - `--on PLACE [--client CLIENT] [--processes 20] [--seconds 60] [--kills N]`: through another store, which is killed or restarted meanwhile.
 // - `--on PLACE --rounds N`: processes are killed and frozen, and the server every tenth time; with postgres-failover the primary, each time.
 // - `--on sqlite --troubles N [--client better-sqlite3]`: processes are killed and frozen, and the file is locked, deleted, replaced by a copy and made
 //   unreadable, its disk full and read-only.
-// SQLite needs Node 22.13, or npm gets Node 24. The seed decides at which steps a process falls, chance decides which process.
+// SQLite needs Node 22.13, or npm gets Node 24. The seed decides at which steps a process falls, and chance decides which process.
 import { dice } from '../../lib/dice.mjs'
 import { startRedis } from '../../lib/redis-server.mjs'
 import { cold } from './cold.mjs'

@@ -8,7 +8,7 @@
 
 /**
  * Whether a failed request says nothing against the library. On a busy machine a request may be on its way for longer than its token lives, and so may
- * its replay, after which the API's 401 surfaces by design. So no guess decides, but the instants: each of the two tokens lived when the request was given to
+ * its replay, after which the API's 401 surfaces by design. So the instants decide, and no guess: each of the two tokens lived when the request was given to
  * the transport, and had ended when the API saw it.
  *
  * @param {Failure} failure

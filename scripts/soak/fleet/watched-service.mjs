@@ -3,8 +3,8 @@ import { text } from 'node:stream/consumers'
 import { library } from './library.mjs'
 
 /**
- * A simulated service behind a proxy for its token calls: `presented` holds, by refresh token, the workers that presented it. Of each access token it knows the
- * end, and of each path of the API when it was asked for.
+ * A simulated service behind a proxy for its token calls: `presented` holds, by refresh token, the workers that presented it. It also knows when each
+ * access token ends, and when each path of the API was requested.
  */
 export async function startWatchedService(options) {
   const service = await library.startTokenService(options)
@@ -29,7 +29,7 @@ export async function startWatchedService(options) {
     response.writeHead(answer.status, { 'Content-Type': answer.headers.get('content-type') })
     response.end(told)
   })
-  // A refresh answers with the token object itself.
+  // The response to a refresh is the token object itself.
   function note(document) {
     const { access, access_expired_at } = (document.data ?? document).attributes
     ends.set(access, Date.parse(access_expired_at))
@@ -46,7 +46,7 @@ export async function startWatchedService(options) {
     get calls() {
       return service.count('obtain') + service.count('refresh')
     },
-    /** Token calls whose caller died, or did not wait for the answer. */
+    /** Token calls whose caller died, or did not wait for the response. */
     get lost() {
       return lost
     },

@@ -18,7 +18,7 @@ export function watchSqlite({ read, writes, holds, put }) {
     return row
   }
   StatementSync.prototype.run = function (...values) {
-    // Another one deletes what has expired.
+    // Another statement deletes expired rows.
     if (values.length < 3) return run.apply(this, values)
     const { key, value: expected, epoch } = found
     step = { key, does: 'replace', value: values[1], expected, epoch }

@@ -1,5 +1,5 @@
-// One process of a fleet: an API client with a shared token. It counts what it meets, and kills or freezes itself by a real
-// signal at the step that it is told.
+// One process of a fleet: an API client with a shared token. It counts what happens to it, and kills or freezes itself by a real signal at the step
+// that the fleet orders.
 import axios from 'axios'
 import { writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -91,7 +91,7 @@ const api = axios.create({
 attachBearer(api, tokens)
 
 const first = tokens.getAccessToken()
-// The claim has left for the store, and the answer comes during the work.
+// The lease request has been sent to the store, and the response arrives during the work.
 await pause(1)
 for (const until = performance.now() + busyMs; performance.now() < until;);
 await first
@@ -120,7 +120,7 @@ async function request() {
   } catch (error) {
     seen.failures.push({ code: error.code ?? String(error), status: error.response?.status, path, sendings })
   }
-  // The library has no part in the time for which the process was frozen.
+  // Time for which the process was frozen does not count against the library.
   if (falls === fallsBefore && isLive) seen.withToken.push(performance.now() - startedAt)
 }
 
@@ -140,7 +140,7 @@ function watchedClient({ client, pool, ...others }) {
     client.call = (...args) => watchedCommand(args, (asked) => call(...asked))
   } else if (client) {
     const send = client.sendCommand.bind(client)
-    // Before the command a cluster has its key, and a sentinel whether it only reads.
+    // Before the command, a cluster takes its key, and a sentinel takes whether it only reads.
     client.sendCommand = (...given) => watchedCommand(given.pop(), (asked) => send(...given, asked))
   }
   return client ? { client } : others
@@ -152,7 +152,7 @@ function watchedCommand(args, run) {
   return watched(() => run(history && step.does === 'read' ? args.slice(0, 4) : args), step)
 }
 
-/** Reports the steps of a claim. */
+/** Reports the steps of a lease. */
 async function watched(run, { told, ...step }) {
   const answered = begun(step)
   const pending = run()

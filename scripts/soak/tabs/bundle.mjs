@@ -13,7 +13,7 @@ const ENTRIES = {
 /**
  * The scripts of the pages and of their workers, with the package as it is built.
  *
- * @param removal `[pattern, text]`: written behind the one place of the package that the pattern finds.
+ * @param removal `[pattern, text]`: inserted after the only place of the package that the pattern matches.
  */
 export async function bundle(page = 'page.mjs', removal = undefined) {
   const files = [page, '../../../test/browser/app/main.mjs']

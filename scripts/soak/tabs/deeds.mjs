@@ -115,7 +115,7 @@ export const DEEDS = {
   },
 }
 
-/** An engine without a command for it: the page behaves as if offline, and no server listens at the address. */
+/** For an engine without such a command, the page behaves as if offline, and no server listens at the address. */
 async function network({ engine, service }, tabs, isOnline) {
   if (engine.offline) return engine.offline(!isOnline)
   if (isOnline) await service.reach()

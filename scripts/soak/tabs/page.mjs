@@ -1,4 +1,4 @@
-// The page of the soak of tabs: it asks the API again and again, and reports what came of it. The harness puts `soak` into the page.
+// The page of the soak of tabs: it asks the API again and again, and reports the outcomes. The harness puts `soak` into the page.
 import '../../../test/browser/app/main.mjs'
 
 const { tab, options, stepped } = globalThis.soak
@@ -12,7 +12,7 @@ let askedAt
 let isFirst = true
 let toldEvents = 0
 
-/** Stands still for as long as the harness says: a synchronous request keeps timers and tasks from running. */
+/** Freezes the page for as long as the harness requests: a synchronous request keeps timers and tasks from running. */
 globalThis.standStill = (ms) =>
   setTimeout(() => {
     const still = new XMLHttpRequest()
@@ -44,7 +44,7 @@ globalThis.work = () => {
   worker.postMessage({ web: {}, ...options, code: undefined, renews: true })
 }
 
-// A code is good for one use.
+// A code is valid for one use.
 if (options.code) history.replaceState(null, '', `/tab?tab=${tab}`)
 await globalThis.start({ web: {}, ...options })
 const { app } = globalThis

@@ -3,15 +3,15 @@ import { DEEDS } from './deeds.mjs'
 import { startService } from './service.mjs'
 import { ON_ITS_WAY_MS, presentedAgain, reasonOfLogin } from './verdict.mjs'
 
-/** A tab of which nothing is heard for so long is dead, or lost; a request that takes longer hangs, ms. */
+/** A tab that reports nothing for this long is dead, or lost; a request that takes longer hangs, ms. */
 const SILENT_MS = 10_000
 const HANGS_MS = 30_000
-/** Until other tabs know of a login, ms. This machine may be busy: a login that is lost is missed later, too. */
+/** The time within which other tabs know of a login, ms. It is long, because this machine may be busy, and a lost login is still missing later. */
 const SPREADS_MS = 3_000
 /** An engine that takes longer for a command is in trouble, ms. */
 const COMMAND_MS = 20_000
 
-/** One round: an engine, its tabs, and what happens to them. `run` returns what came of it. */
+/** One round: an engine, its tabs, and what happens to them. `run` returns the outcome. */
 export class Round {
   tabs = new Map()
   /** What happened when, for the reader of a promise that was broken. */
@@ -94,7 +94,7 @@ export class Round {
     await Promise.race([tab.driver?.close().catch(() => undefined), pause(3_000)])
   }
 
-  /** From now on, until the tab is heard of again, it may lose answers. */
+  /** From now on, until the tab reports again, it may lose responses. */
   disturb(tab, why, { isBusy = false } = {}) {
     const calls = this.#recentCalls().filter((call) => call.tab === tab.id)
     for (const call of calls) call.disturbed ??= why

@@ -1,4 +1,4 @@
-// Real tabs of each engine that the machine has share one login, and lead a hard life: [--engine chromium,firefox] [--rounds 30] [--seconds 40] [--tabs 5]
+// Real tabs of each engine that the machine has share one login, under faults: [--engine chromium,firefox] [--rounds 30] [--seconds 40] [--tabs 5]
 // [--lifetime 5] [--grace 30] [--write]. `--grace`: for so many seconds the service accepts a used refresh token. `--write`: writes the table of
 // docs/evidence/protocol.md.
 import { engines } from '../../../test/browser/support/engines.mjs'
@@ -66,7 +66,7 @@ function tell(n, { deeds, refreshes, again, logins, trouble, seen, asOther }) {
     if (!lost) console.log('    TWICE', JSON.stringify([...earlier, call, seen.diary]))
 }
 
-/** In every second round nothing happens to the storage and to the clock: a login that is lost there has no excuse. */
+/** Every second round leaves the storage and the clock alone: a login that is lost there is the fault of the package. */
 function oneRound(engine, { scripts, seed, tabs, lifetime, grace, seconds }, n) {
   const graceMs = grace * 1_000
   const reuseGraceMs = Math.max(0, graceMs - 5_000)

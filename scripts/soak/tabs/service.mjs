@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
  *
  * @param given `scripts` of the pages and of their workers, and the `options` of both; `lifetimeMs` of access tokens; `graceMs`: for this long a used refresh token is accepted;
  * `latencyMs()`: before and after the service acts; `onCall(call)`;
- * `onReport(report)`: what a page gets back; `onOther(request)`: one of a login that another person's has replaced, as its page knows.
+ * `onReport(report)`: what a page gets back; `onOther(request)`: a request of a login that another person's login has replaced, as the page knows.
  */
 export async function startService({ scripts, options, lifetimeMs, graceMs, latencyMs, onCall, onReport, onOther }) {
   /** By refresh token: its login, and when it was used. */
@@ -16,7 +16,7 @@ export async function startService({ scripts, options, lifetimeMs, graceMs, late
   const accessTokens = new Map()
   /** Who has logged in, by the number of the login. */
   const people = []
-  /** Codes of redirects, by code: for whom. Each is for one use. */
+  /** Codes of redirects, with their users. Each code is for one use. */
   const codes = new Map()
   let codesMade = 0
   /** Oldest first. Those of a login have no `token`. */
@@ -66,10 +66,10 @@ export async function startService({ scripts, options, lifetimeMs, graceMs, late
     send(response, status, answer)
   }
 
-  /** A page tells the last login that it knows of: it has adopted it, or the API has answered it as that login. */
+  /** A page sends the last login that it knows of: one that it has adopted, or that the API has responded with. */
   function answerApi({ headers }, response) {
     const { login, until = 0 } = accessTokens.get(headers.authorization?.slice('Bearer '.length)) ?? {}
-    // A moment longer than it lives: the request was on its way.
+    // Accepted for a moment after its expiry, because the request may have been in flight.
     const isGood = until + 1_000 > performance.now()
     if (!isGood) service.refused += 1
     const known = Number(headers['x-login'])

@@ -1,6 +1,6 @@
 import { NAMES } from '../../../test/browser/support/engines.mjs'
 
-/** What no command of this engine does. */
+/** What this engine has no command for. */
 export function lacksOf(engine) {
   const lacks = []
   if (!engine.offline) lacks.push('go offline (the service cannot be reached, and the page believes it)')
@@ -51,8 +51,8 @@ export function promisesOf({ twice, asOther, lost, hung, served }) {
       asOther === 0,
       `no page that knew of a login sent a request of the other person's login before it (${asOther} were sent)`,
     ],
-    [twice === 0, `no refresh token was presented again after its answer had come (${twice} were)`],
-    [lost === 0, `no login was lost but to a storage that was deleted, full, or answered no longer (${lost} were)`],
+    [twice === 0, `no refresh token was presented again after its response had arrived (${twice} were)`],
+    [lost === 0, `no login was lost except to a storage that was deleted, full, or no longer responded (${lost} were)`],
     [hung === 0 && served > 0, `no request hung (${hung} did)`],
   ]
 }

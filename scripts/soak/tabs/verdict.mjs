@@ -3,14 +3,14 @@
 /** A tab may lose a response that the service sent shortly before a fault in that tab, ms. */
 export const ON_ITS_WAY_MS = 1_500
 
-/** @returns Whether that tab may not have the answer to its call, or the service did not act: then the package may present that token again. */
+/** @returns Whether that tab may lack the response to its call, or the service did not act: then the package may present that token again. */
 export function whyLost({ end, disturbed, storage }) {
   if (disturbed) return disturbed
   if (end !== 200) return `answered ${end}`
   return storage ? 'storage' : undefined
 }
 
-/** @returns Refreshes with a token that an earlier refresh had presented: `lost` says why the answer of the earlier one was lost. Undefined: it was not. */
+/** @returns Refreshes with a token that an earlier refresh had presented: `lost` says why the response to the earlier one was lost. Undefined: it was not. */
 export function presentedAgain(calls) {
   return calls.flatMap((call, at) => {
     const earlier = calls.slice(0, at).filter(({ token }) => token === call.token)

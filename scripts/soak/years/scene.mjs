@@ -59,7 +59,7 @@ function worldOf(seed) {
   return world
 }
 
-/** Half of them are logins. Two in four share a store with another one, and of these each pair its login. */
+/** Half of the users have a login. Two in four share a store and a name with one other user. */
 function userOf(world, n) {
   const isShared = n % 4 > 1
   const name = isShared ? `shared ${n - (n % 2)}` : `user ${n}`
@@ -106,7 +106,7 @@ const TROUBLES = [
   },
 ]
 
-/** All users log in. Time stands while a caller waits for it, and a store takes time: so no caller waits. */
+/** All users log in. The store takes virtual time, which does not pass while a caller awaits it. So no caller awaits the result. */
 function adoptAll(users) {
   for (const user of users) if (user.isLogin) user.adopt().catch(() => undefined)
 }
@@ -160,6 +160,6 @@ function nothingLeft({ timers, real, pending, watchers }) {
   return [
     [timers === 0 && real === 0, `closed managers leave no timer (${timers} and ${real})`],
     [pending === 0, `each request has ended (${pending} had not)`],
-    [watchers === 0, `nobody watches the store (${watchers} did)`],
+    [watchers === 0, `no manager watches the store (${watchers} did)`],
   ]
 }
