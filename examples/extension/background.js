@@ -1,5 +1,5 @@
 /* global chrome */
-// The service worker of an extension (Manifest V3). Chromium stops it after 30 s without events: the login stays in the store.
+// The service worker of an extension (Manifest V3). Chromium stops it after 30 s without events, but the login stays in the store.
 import axios from 'axios'
 import { attachBearer, createTokenManager } from 'axios-evergreen'
 import { oauth2 } from 'axios-evergreen/oauth2'

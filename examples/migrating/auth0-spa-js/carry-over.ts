@@ -10,7 +10,7 @@ interface Entry {
 export async function carryOver(tokens: LoginManager, clientId: string): Promise<void> {
   const names = Object.keys(localStorage).filter((name) => name.startsWith(`@@auth0spajs@@::${clientId}::`))
   const entries = names.map((name) => JSON.parse(localStorage.getItem(name) ?? '{}') as Entry)
-  // Of several refresh tokens, the newest is the one that the others were rotated to.
+  // If there are several refresh tokens, the newest one has replaced the others by rotation.
   const [newest] = entries.filter(({ body }) => body?.refresh_token).sort((a, b) => b.expiresAt! - a.expiresAt!)
   if (newest) await tokens.adopt({ refreshToken: newest.body!.refresh_token! })
   for (const name of names) localStorage.removeItem(name)

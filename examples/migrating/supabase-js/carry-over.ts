@@ -1,6 +1,6 @@
 import type { LoginManager } from 'axios-evergreen/login'
 
-/** Call it at each start, before the first request. If your client has a `storageKey`, that is the name. */
+/** Call it at each start, before the first request. If your client has a `storageKey`, use it as `name`. */
 export async function carryOver(tokens: LoginManager, url: string): Promise<void> {
   const name = `sb-${new URL(url).hostname.split('.')[0]}-auth-token`
   const session = JSON.parse(localStorage.getItem(name) ?? '{}') as { readonly refresh_token?: string }

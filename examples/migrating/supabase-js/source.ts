@@ -33,7 +33,7 @@ export function supabaseSource(url: string, key: string): LoginSource {
   }
 }
 
-/** For `adopt()`, after a login: also of the session that supabase-js returns. */
+/** For `adopt()`, after a login. It also converts the session that supabase-js returns. */
 export const grantOf = ({ access_token, refresh_token, expires_in, user }: Session) => ({
   accessToken: access_token,
   accessLifetimeMs: expires_in * 1_000,
