@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts'
 /** An act of an owner on its login: `adopt`, `logout` or `reset`. */
 export interface Act {
   readonly owner: string
-  /** Counts the acts of its owner. */
+  /** The number of this act among those of its owner. */
   readonly n: number
   /** Monotonic ms of its owner; of a `DatedAct`, ms of the clock of the record. */
   readonly at: number
@@ -14,7 +14,7 @@ export interface Act {
 /** An act dated by the clock of the record. It happened between `at` and `at + ms`, because a reading of that clock takes time. */
 export interface DatedAct extends Act {
   readonly ms: number
-  /** When it was dated. */
+  /** When the act was dated. */
   readonly now: number
 }
 

@@ -135,7 +135,7 @@ export class Machine implements LoginHost {
       failuresBefore: failures,
       isAwaited: () => this.room.size > 0,
       onRepeat: () => {
-        // They waited only because the API rejected the token.
+        // These callers waited only because the API rejected the token.
         if (account.current?.freshness !== 'expired') this.room.keep()
       },
       onPause: (pauseMs, error) => {

@@ -10,7 +10,7 @@ export type Halt = 'outdated' | 'closed'
 /** The renewal or logout that pauses. */
 interface Paused {
   readonly clock: Clock
-  /** Does not count while the renewal pauses. */
+  /** The work of the manager. A pause does not count as work. */
   readonly work?: Work
   /** Whether a caller wants the result. */
   readonly isWanted?: () => boolean

@@ -65,7 +65,7 @@ export class Renewal implements Turn {
   seenVersion = 0
   /** Consecutive failed renewals before this one, as far as known. */
   #failuresBefore: number
-  /** When the record last answered, by the token clock: the remaining lifetimes of the lease count from here. */
+  /** When the record last responded, by the token clock: the remaining lifetimes of the lease count from here. */
   #leasedAt = 0
   /** What the token requests of this renewal have shown. */
   readonly #evidence = { signatureFailures: 0, presented: 0, isRotated: false }
@@ -164,7 +164,7 @@ export class Renewal implements Turn {
     })
   }
 
-  /** Ms since the record last answered `acquire`. */
+  /** Ms since the record last responded to `acquire`. */
   get #sinceLeaseMs(): number {
     return this.#settings.tokenClock.now() - this.#leasedAt
   }

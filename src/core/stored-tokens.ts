@@ -27,7 +27,7 @@ export interface StoredTokens {
 
 /** The tokens from an exchange or a login. Without an access token, `accessToken` is empty and its lifetime is 0. */
 export type NewTokens = Omit<StoredTokens, 'version' | 'login'> & {
-  /** The refresh token was rejected, or has been in doubt for this long: of a login that only its owner had. */
+  /** For a login that only its owner had: whether the refresh token was rejected, and for how long it has been in doubt. */
   readonly retired?: boolean | undefined
   readonly doubtMs?: number | undefined
 }

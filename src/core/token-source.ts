@@ -106,7 +106,7 @@ export interface InternalContext {
   readonly hasCredentials?: ((text: string) => void) | undefined
   /** Reports the origin and path of the token request, for messages. */
   readonly sendsTo?: (address: string) => void
-  /** The source of this package that requests the token of a resource (`forResource`), by the settings of the source that does not. */
+  /** For `forResource`: returns the source that requests the token of the resource, given the settings of the source for the login's own API. */
   readonly sourceFor?: (settings: never) => never
 }
 

@@ -70,12 +70,12 @@ export function membersOf(given: Given): Init {
   return members
 }
 
-/** Whether it is a plain object: not `Headers`, and not a list of pairs. */
+/** Whether the headers are a plain object: not `Headers`, and not a list of pairs. */
 export function isRecord(headers: object): headers is Record<string, string> {
   return isPlain(headers) && !(Symbol.iterator in headers)
 }
 
-/** Whether it is not an instance of a class. */
+/** Whether the value is not an instance of a class. */
 function isPlain(value: object): boolean {
   const parent = parentOf(value)
   return parent === Object.prototype || parent === null

@@ -68,7 +68,7 @@ function headOfToken(
   }
 }
 
-/** The panel names the resource at its head. */
+/** Members of events that a line does not list by name. The panel names the resource at its head. */
 interface Told {
   readonly error?: { readonly code?: string; readonly message?: string }
   readonly suspicious?: true

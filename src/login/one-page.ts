@@ -38,7 +38,7 @@ export class OnePage {
   #pages = 0
   #checked: Promise<void> | undefined
   #checkedAt = -Infinity
-  /** A user has logged in, or the page is free. */
+  /** Signals that a user has logged in, or that the page is free. */
   readonly #news = new ChangeSignal()
 
   /** @param id Names the login in the store. @param onLogin Called when a user has logged in. */

@@ -1,4 +1,4 @@
-/** The announcement is the first event, so the search ends here. */
+/** The search ends after this many characters, because the announcement is the first event. */
 const MAX_CHARACTERS = 8_192
 
 /**

@@ -46,7 +46,7 @@ export interface StoredTokenSet extends Fate {
   readonly accessMs: number
   readonly refreshToken?: string | undefined
   readonly refreshMs?: number | undefined
-  /** Of the refresh token. */
+  /** The fingerprint of the refresh token. */
   readonly fingerprint?: string | undefined
   /** Renewal is due after this time, if the source asks for it before the access token expires. */
   readonly dueMs?: number | undefined
@@ -85,7 +85,7 @@ export type StoredCoolDown = Omit<CoolDown, 'kind' | 'ms'> & {
 /** The clock and the epoch of the register when it was read. */
 export interface Reading {
   readonly now: number
-  /** Now, by the clock of the machine that all owners share. Absent: they may be on several. */
+  /** Now, by the clock of the machine that all owners share. Absent: the owners may be on several machines. */
   readonly machine?: MachineInstant | undefined
   readonly epoch?: string | undefined
   /** When the epoch began, if the register knows; otherwise when this process first saw it. */

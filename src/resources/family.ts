@@ -57,9 +57,9 @@ export class Family {
   readonly machine: Machine
   readonly members = new Map<string, Member>()
   readonly #digests = new Map<string, Promise<string>>()
-  /** By digest. */
+  /** The keys of the resources, by digest. */
   readonly #keys = new Map<string, string>()
-  /** Without a store, the cool-down that holds for all managers of the login. Until: by the token clock. */
+  /** Without a store, the cool-down that holds for all managers of the login. `until` is an instant of the token clock. */
   #rest: { readonly coolDown: CoolDown; readonly until: number } | undefined
   /** Without a store, the error of the token request that ended the login. */
   #loss: TokenError | undefined
@@ -93,7 +93,7 @@ export class Family {
     })
   }
 
-  /** Half of a SHA-256: a record does not contain the names of APIs. */
+  /** Half of a SHA-256 digest, because a record must not contain the names of APIs. */
   digestOf(key: string): Promise<string> {
     const known = this.#digests.get(key)
     if (known) return known

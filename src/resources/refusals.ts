@@ -22,7 +22,7 @@ export function isOfResource({
 /** The rejection of a resource as an error that keeps the refresh token. */
 export function refusal(error: TokenError): TokenError {
   const { serviceCode, status } = error
-  const message = `The service refused a token for this resource (${serviceCode}): check resource, audience and scope of forResource, and what the client may have`
+  const message = `The service rejected a token for this resource (${serviceCode}): check resource, audience and scope of forResource, and what it grants the client`
   return new TokenError('ERR_TOKEN_REQUEST', message, {
     outcome: 'rejected',
     refreshToken: 'kept',

@@ -87,7 +87,7 @@ class ResourceLogins implements Logins {
 }
 
 function noAct(): Promise<never> {
-  return Promise.reject(new TypeError('The tokens of a resource have no acts: call the manager of the login'))
+  return Promise.reject(new TypeError('Call adopt, reset and logout of the manager of the login'))
 }
 
 function checkerOf({ machine: { checker } }: Family): LoginChecker {

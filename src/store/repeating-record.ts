@@ -75,7 +75,7 @@ export class RepeatingRecord extends SharedRecord {
   adopt(seenVersion: number, tokens: NewTokens, act: Act): Promise<AdoptedTokens> {
     const ageMs = this.stopwatch()
     const repeat = async (version: number) => {
-      // This owner may have renewed them without the record; or the login has ended.
+      // This owner may have renewed the tokens without the record; or the login has ended.
       const { kept } = this.alone
       return kept ? this.adoptAs(act, version, kept, true) : this.endAgain(version, act, tokens.loginId)
     }

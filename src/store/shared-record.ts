@@ -47,7 +47,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   readonly #tokenClock: TokenClock
   readonly #stored: StoredState
   #adopted: Adopted | undefined
-  /** By the last lease (`src/record/fleet.ts`). */
+  /** As the last lease decided (`src/record/fleet.ts`). */
   #countsItself = false
 
   constructor(settings: StoredStateSettings, key: string, clock: Clock, reports: StoreReports) {

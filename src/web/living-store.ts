@@ -86,7 +86,10 @@ function leasing(
   const life = `${LOCKED}${randomHex()}`
   const isExchanging = asking(locks, clock)
 
-  /** Gives up a lease whose refresh token is in doubt, and asks. Requests a lease once more if no owner is alive: what a living one stored meanwhile is read. */
+  /**
+   * Gives up a lease whose refresh token is in doubt, and asks whether an owner is alive. If none is, requests a lease once more, which also reads
+   * what was stored meanwhile.
+   */
   async function unlessExchanging(
     first: LeaseResult,
     lease: (others: Others) => Promise<LeaseResult>,
@@ -135,7 +138,7 @@ function asking(locks: Locks, clock: Clock): (name: string) => Promise<boolean> 
   }
 }
 
-/** What ends with a lease, by its fence. */
+/** The functions to call at the end of a lease, by its fence. */
 function releasesOfLeases() {
   const held = new Map<number, (() => void)[]>()
   function release(fence: number): void {

@@ -6,8 +6,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   QuotaExceededError: 'the storage of this site is full: free some of it',
   UnknownError: 'the browser cannot open the storage of this site: allow cookies and site data, and free some space',
   SecurityError: 'the browser denies this site its storage: allow cookies and site data',
-  VersionError: 'another script has a newer database of the name axios-evergreen: delete it',
-  NotFoundError: 'another script has a database of the name axios-evergreen: delete it',
+  VersionError: 'another script has a newer database named axios-evergreen: delete it',
+  NotFoundError: 'another script has a database named axios-evergreen: delete it',
 }
 
 /** @returns Why a step in IndexedDB failed. The names of its errors are standardised, their messages are not. */

@@ -8,8 +8,9 @@ const ALIVE = 'lives:'
 const PATIENCE_MS = 500
 
 /**
- * Responds for that owner, until the browser freezes this page: some browsers still deliver messages to a frozen page. @returns stop, which also
- * calls `onStop`
+ * Responds for that owner, until the browser freezes this page: some browsers still deliver messages to a frozen page.
+ *
+ * @returns stop, which also calls `onStop`
  */
 export function replyTo(owner: string, onStop?: () => void): () => void {
   const channel = openChannel(NAME)
