@@ -1,4 +1,5 @@
-// node scripts/figures.mjs [COMMIT]: lines, long and branching functions of src, and sizes of bundles, of this tree, next to those of a commit. Builds both.
+// node scripts/figures.mjs [COMMIT]: compares the lines, the long and the complex functions, and the bundle sizes of this tree with those of a
+// commit. Builds both.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-// As in its README: a cache that keeps a token for as long as the service says, less a margin.
+// As in its README: a cache that keeps a token for the lifetime that the service reports, less a margin.
 import tokenProvider from 'axios-token-interceptor'
 import { marginMs } from '../lib/token-call.mjs'
 

@@ -20,7 +20,7 @@ export function openLogin(): LoginManager {
     }),
   })
   login.on('anomaly', ({ kind, message }) => {
-    // Only its owner can read the file.
+    // Not reported, because only its owner can read the file.
     if (kind !== 'tokens-unencrypted') console.error(message)
   })
   leaveWell(login)

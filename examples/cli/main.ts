@@ -51,7 +51,7 @@ async function run(name: keyof typeof commands): Promise<void> {
       isLoginRequired(error, login) ? `You are not logged in. Run: ${settings.name} login` : (error as Error).message,
     )
   } finally {
-    // A renewal behind the request ends, and is stored.
+    // A renewal in the background completes, and its tokens are stored.
     await login.close()
   }
 }

@@ -22,7 +22,7 @@ async function work({ baseUrl, login, password, redisUrl }) {
   const encryptionKeys = [{ id: 'example', key }]
   const tokens = createTokenManager({
     source: loginPassword({ baseUrl, login, password }),
-    // Only here, where all of it shares one machine: in production the default is better.
+    // Only for this example, in which everything shares one machine: in production the default is better.
     store: client && redisStore({ client, encryptionKeys, commandTimeoutMs: 5_000 }),
   })
   const api = axios.create({ baseURL: baseUrl })

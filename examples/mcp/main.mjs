@@ -23,7 +23,7 @@ const ask = async (client) => (await client.callTool({ name: 'time' })).content[
 // 1. No user has logged in: the 401 of the server starts the login of the SDK.
 const first = new StreamableHTTPClientTransport(serverUrl, login.transport)
 await new Client({ name: 'agent', version: '1.0.0' }).connect(first).catch(({ message }) => console.log(message))
-// 2. The user agrees, and the code comes back.
+// 2. The user agrees, and the browser returns with the code.
 const { headers } = await fetch(provider.page, { redirect: 'manual' })
 await first.finishAuth(new URL(headers.get('location')).searchParams.get('code'))
 // 3. All agents are logged in, also those of the other manager.
@@ -33,7 +33,7 @@ console.log('Five agents ask:', (await Promise.all(agents.map(ask))).join(' '))
 server.expireAccess()
 console.log('The access token has expired:', (await Promise.all(agents.map(ask))).join(' '))
 console.log(`${server.counts.refreshes} refresh, ${server.counts.reuses} reuse alarms`)
-// 5. The logout revokes.
+// 5. The logout revokes the tokens.
 await login.tokens.logout()
 console.log(`${server.counts.revocations} revocation`)
 await Promise.all([login.close(), elsewhere.close()])

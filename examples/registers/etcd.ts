@@ -2,7 +2,7 @@ import type { TokenRegister } from 'axios-evergreen/store'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-/** etcd 3.4 or newer, by its JSON gateway. @param url Such as `http://127.0.0.1:2379`. */
+/** etcd 3.4 or newer, through its JSON gateway. @param url Such as `http://127.0.0.1:2379`. */
 export function etcdRegister(url: string, send: typeof fetch = fetch): TokenRegister {
   async function call(path: string, body: object) {
     const response = await send(`${url}/v3/${path}`, { method: 'POST', body: JSON.stringify(body) })

@@ -1,6 +1,6 @@
 /** Tests of what only the http adapter of axios offers, by the beginning of their full titles. Runs under fetch leave them out. */
 export const HTTP_ONLY = [
-  ['given a certificate that the user trusts', 'it is trusted by way of an https agent; fetch has no agents'],
+  ['given a certificate that the user trusts', 'it is trusted through an https agent; fetch has no agents'],
   ['given transport settings when they name an agent', 'fetch has no agents'],
   ['given transport settings when they name a lookup', 'fetch has no lookup'],
   ['given transport settings when they name a socket path', 'fetch has no socket paths'],

@@ -14,7 +14,7 @@ export const LEFT_OUT = [
     'those use the installed axios',
   ],
   ['test/documents.test.ts', 'it compiles the documents'],
-  ['tests in jsdom', 'jsdom has no fetch, and the suite makes an adapter of it; npm test runs them'],
+  ['tests in jsdom', 'jsdom has no fetch, which the suite uses as an adapter; npm test runs them'],
   ...HTTP_ONLY.map(([title, why]) => [`under fetch: ${title} …`, why]),
 ]
 

@@ -23,7 +23,7 @@ export interface Findings {
   rotation?: 'new-token' | 'same-token' | 'no-token'
   signature?: SignatureForm | 'absent' | 'wrong'
   clock?: ClockOffset
-  /** Of the token requests. */
+  /** The proxy of the token requests. */
   proxy?: Proxy
   /** Headers about a rate limit of token requests. */
   throttling: Record<string, string>
@@ -31,7 +31,7 @@ export interface Findings {
   api?: { url: string; status: number; takesToken: boolean | undefined; challenge?: string }
   /** How far the `Date` of the API is ahead of this machine's clock, if the API is at another origin than the service. */
   apiAheadMs?: number
-  /** Usable, but not as specified. */
+  /** What is usable, but not as specified. */
   oddities: string[]
   problems: Problem[]
 }

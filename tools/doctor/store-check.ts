@@ -39,7 +39,7 @@ export function storeProblem(message: string): Problem {
   return { step: 'store', code: 'ERR_STORE_UNAVAILABLE', message, advice: [ADVICE] }
 }
 
-const ADVICE = 'Until then each process obtains tokens for itself, and logins cannot be renewed'
+const ADVICE = 'Until the store works, each process obtains tokens for itself, and logins cannot be renewed'
 
 function managerOn(store: TokenStore, id: string, failures: string[], { oddities }: Findings): TokenManager {
   const obtain = () => Promise.resolve({ accessToken: 'token-of-the-doctor', accessLifetimeMs: 60_000 })

@@ -104,7 +104,7 @@ function flawIn(steps: Step[], mayEnd: boolean): string | undefined {
   steps.sort((one, other) => one.begunAt - other.begunAt)
   const { first, successors } = textsOf(steps)
   let state: State = first
-  /** Begun and ended, and not yet placed. A step may come next if none of these had ended before it began. */
+  /** Steps that have begun and ended, but are not placed yet. A step may come next only if none of these had ended before it began. */
   const waiting = new Set<Step>()
   const unanswered = new Set<Step>()
   for (let begun = 0; ;) {
@@ -153,7 +153,7 @@ function textsOf(steps: readonly Step[]): { first: State; successors: Map<State,
       seen.add(text)
       const by = stored.get(text)
       if (!by) {
-        // The steps are in the order of their begin. If there are two such texts, one of them cannot be explained.
+        // The steps are in the order in which they began. If there are two such texts, one of them cannot be explained.
         if (first === UNKNOWN) first = text
         return
       }

@@ -19,7 +19,7 @@ export function isRejected(reading: object): reading is { readonly error: string
 export interface ProofReader {
   /** @param now Epoch seconds by the service's clock. */
   read(request: ProvenRequest, now: number): ProofReading
-  /** For the response to a request with a proof. */
+  /** Headers for the response to a request with a proof. */
   readonly headers: Readonly<Record<string, string>>
 }
 

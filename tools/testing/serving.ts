@@ -9,7 +9,7 @@ import { type Reply, mediaType, errorReply } from './token-document.ts'
 export interface Serving {
   readonly latencyMs: number
   readonly faults: Pick<FaultQueue, 'take'>
-  /** Takes what was served. */
+  /** Receives each request that was served. */
   readonly log: { push(served: Readonly<Served>): unknown }
   /** Headers of every response, by the service's clock. */
   headers(): Record<string, string>

@@ -10,7 +10,7 @@ export interface SimulatedLogin {
   subject?: string
   /**
    * The same as a token response of an OAuth 2.0 server (RFC 6749, section 5.1): `access_token`, `token_type`,
-   * `expires_in` and `refresh_expires_in` in seconds, `refresh_token`; with a subject an `id_token` whose `sub` it is, unsigned.
+   * `expires_in` and `refresh_expires_in` in seconds, `refresh_token`; with a subject, also an unsigned `id_token` with that `sub`.
    */
   answer: Readonly<Record<string, string | number>>
 }

@@ -103,7 +103,7 @@ export const rows = {
     wanted: 'neither the token nor the secret is printed',
     async play({ call, service, tally, api, secret, another }) {
       await call()
-      // A status that no library tries again.
+      // A status that no library retries.
       service.failNext('resource', { status: 404 })
       const ofApi = inspect(await call())
       service.failNext('obtain', { status: 503 }, EVER)

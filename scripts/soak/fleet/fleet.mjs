@@ -17,8 +17,9 @@ export class Fleet {
   crashes = []
 
   /**
-   * @param settings `{ watched, redisUrl, place, everyMs, exchangeTimeoutMs, commandTimeoutMs, history }`: the processes share at `redisUrl`, or
-   * at `place` (`{ kind, ports, client }`, or `{ kind, file, node }`); `history`: a file for the notes of all steps; `everyMs`: time between two requests of a process.
+   * @param settings `{ watched, redisUrl, place, everyMs, exchangeTimeoutMs, commandTimeoutMs, history }`: the processes share tokens at `redisUrl`,
+   * or at `place` (`{ kind, ports, client }`, or `{ kind, file, node }`); `history`: a file for the notes of all steps; `everyMs`: time between two
+   * requests of a process.
    */
   constructor({ watched, ...settings }) {
     const { service, tokenUrl } = watched
