@@ -28,8 +28,8 @@ interface Kind {
   readonly isLogin: boolean
   readonly isPageless: boolean
 }
-/** With one of these on `Object.prototype`, Node's MessagePort and its loader of modules fail. */
-const NODE_READS = ['signal', 'source']
+/** With one of these on `Object.prototype`, these parts of Node fail. */
+const NODE_READS = { port: ['signal', 'source'], loader: ['signal', 'source', 'value'] }
 /** What is seen without the attacker. */
 let livesOfGroups = 0
 const usual = new Map<string, string[]>()
@@ -37,11 +37,14 @@ const usual = new Map<string, string[]>()
 for (const [n, group] of groups.split(',').entries()) {
   const names = group.split('+')
   const turns = how === 'whole' ? MOMENTS : [MOMENTS[n % MOMENTS.length]!]
-  const isPageless = names.some((name) => NODE_READS.includes(name))
-  const moments = turns.filter((moment) => !isPageless || moment !== MOMENTS[0])
+  const isPageless = names.some((name) => NODE_READS.port.includes(name))
+  const isLoadable = !names.some((name) => NODE_READS.loader.includes(name))
+  const moments = turns.filter((moment) => isLoadable || moment !== MOMENTS[0])
   const lives = keepers.map((keeper) => [true, false].map((isLogin): Kind => ({ keeper, isLogin, isPageless })))
   const kinds = how === 'whole' ? lives.flat() : lives[n % lives.length]!
-  for (const kind of kinds) if (!usual.has(keyOf(kind))) usual.set(keyOf(kind), await lived(given, kind))
+  for (const kind of kinds)
+    if (!usual.has(keyOf(kind)))
+      usual.set(keyOf(kind), await life(given, { ...kind, axios, database: databaseOf(kind) }))
   const most = Math.max(...names.map((name) => valuesOf(name).length))
   for (let value = 0; value < most; value += 1)
     for (const moment of moments) {
@@ -74,9 +77,12 @@ async function compare(names: readonly string[], n: number, moment: Moment, kind
   }
   let differences = ''
   for (const kind of kinds) {
+    const database = databaseOf(kind)
     if (moment !== MOMENTS[2]) pollute()
-    const isMade = moment === MOMENTS[2] ? pollute : undefined
-    const seen = await lived(using, kind, isMade).catch((error: unknown) => [String((error as Error).stack)])
+    const isMade = moment === MOMENTS[2] ? { isMade: pollute } : {}
+    const seen = await life(using, { ...kind, ...isMade, axios, database }).catch((error: unknown) => [
+      String((error as Error).stack),
+    ])
     clean()
     seen.unshift(...thrown.splice(0))
     const expected = usual.get(keyOf(kind))!
@@ -92,7 +98,6 @@ function keyOf(kind: Kind): string {
   return JSON.stringify(kind)
 }
 
-function lived(using: Package, kind: Kind, isMade?: () => void): Promise<string[]> {
-  const database = kind.keeper === 'SQLite' && Sqlite ? new Sqlite(':memory:') : undefined
-  return life(using, { ...kind, axios, database, ...(isMade && { isMade }) })
+function databaseOf({ keeper }: Kind): SqliteDatabase | undefined {
+  return keeper === 'SQLite' && Sqlite ? new Sqlite(':memory:') : undefined
 }
