@@ -18,7 +18,7 @@ export interface Attachment {
   detach(): void
 }
 
-/** Only members whose types axios declares alike for ESM and CommonJS. */
+/** Contains only members whose types axios declares alike for ESM and CommonJS. */
 export type Instance = Pick<AxiosInstance, 'defaults' | 'interceptors'>
 
 type AttachSettings = BearerSettings<AxiosResponse>

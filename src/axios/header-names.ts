@@ -1,6 +1,6 @@
 import { memberOf } from './member-of.ts'
 
-/** These functions match header names case-insensitively. `headerIn` and `deleteHeader` take its name in lower case. */
+/** These functions match header names case-insensitively. `headerIn` and `deleteHeader` take the name in lower case. */
 
 /** @returns undefined if there is none. */
 export function headerIn(headers: object, name: string): unknown {

@@ -16,7 +16,7 @@ export class OriginScope {
     if (baseURL && !urlIn(config).includes('//')) {
       if (baseURL !== this.#baseURL) {
         this.#baseURL = baseURL
-        // Not resolved against the page: with a baseURL of `/`, a url of `\\host` leads to another origin.
+        // The baseURL is not resolved against the page: with `/`, a url of `\\host` would lead to another origin.
         this.#baseOrigin = originOfUrl(() => new URL(baseURL))
       }
       if (this.#baseOrigin !== undefined) return this.#baseOrigin

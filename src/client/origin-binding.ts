@@ -16,7 +16,7 @@ export interface OriginBinding<Response> {
   /** @returns The value of the header for a token. */
   readonly text: (token: string) => string
   readonly refuses: Refuses<Response>
-  /** Only if the token is bound to a key. */
+  /** Present only if the token is bound to a key. */
   readonly prover?: Prover | undefined
 }
 

@@ -1,5 +1,5 @@
 type Optional<Members> = { [Name in keyof Members]: undefined extends Members[Name] ? Name : never }[keyof Members]
-/** The members of a type, of which those that may be undefined may be absent instead. */
+/** The members of a type. Those that may be undefined may be absent instead. */
 export type Defined<Members> = Omit<Members, Optional<Members>> & {
   [Name in Optional<Members>]?: Exclude<Members[Name], undefined>
 }

@@ -67,7 +67,7 @@ export interface TokenErrorDetails {
    * Callers then receive `ERR_LOGIN_REQUIRED`, and the rejection is not suspicious. The manager sets the other reasons.
    */
   loginReason?: LoginReason | undefined
-  /** From `revoke` of a source: it has no endpoint for the revocation of these tokens. `logout()` then returns this reason. */
+  /** Set by `revoke` of a source that has no endpoint for the revocation of these tokens. `logout()` then returns this reason. */
   revocation?: 'no-endpoint' | undefined
 }
 

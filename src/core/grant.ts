@@ -17,7 +17,7 @@ class UnusableGrant extends TypeError {}
 
 /** A grant that was read part by part. */
 export interface ReadGrant extends GrantDetails {
-  /** With a `flaw`, it has no access token. */
+  /** If there is a `flaw`, the grant has no access token. */
   readonly grant: Readonly<TokenGrant>
   /** Problems of other members, which count as absent. */
   readonly problems: readonly string[]

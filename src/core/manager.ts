@@ -34,7 +34,7 @@ export class Manager implements LoginManager {
     this.#machine = new Machine(this.#account)
     const reportSecondManager = member(options.source, SECOND_MANAGER) as ((account: Account) => void) | undefined
     reportSecondManager?.(this.#account)
-    // Not a computed member of the class: bundlers would then keep the class in an application that imports only a token source.
+    // Not a computed member of the class, because bundlers would then keep the class in an application that imports only a token source.
     if (!Object.hasOwn(Manager.prototype, INTERNALS))
       Object.defineProperty(
         Manager.prototype,

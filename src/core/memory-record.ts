@@ -18,7 +18,7 @@ import type { TokenRecord } from './token-store.ts'
 /** The stored tokens and the state of their refresh token. */
 export interface Entry extends Fate {
   readonly refreshToken: string | undefined
-  /** As they were at `at`. */
+  /** The stored tokens, as they were at `at`. */
   readonly tokens: NewTokens
   readonly at: number
   /** Another exchange may have been in flight when these tokens were issued. */

@@ -1,6 +1,6 @@
 import { kindOf, wrong } from './option-checks.ts'
 
-/** Not `tenant.localhost`: DNS may resolve such a name to another machine. */
+/** Excludes `tenant.localhost`, because DNS may resolve such a name to another machine. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /** @returns Undefined if `text` is not a URL. Does not use `URL.canParse`: once optimized by Node 20, it rejects `https://bücher.example`. */

@@ -80,7 +80,7 @@ export class WaitingRoom {
     })
   }
 
-  /** As `enter`, but callers without a signal who arrive at the same time share one promise and its error object. */
+  /** Like `enter`, but callers without a signal who arrive at the same time share one promise and its error object. */
   share(wait: Wait): Promise<string> {
     if (wait.signal) return this.enter(wait)
     if (this.#shared && isAlike(this.#shared.wait, wait)) return this.#shared.token

@@ -17,7 +17,7 @@ interface Signing {
   readonly how: { readonly name: string; readonly hash?: string; readonly saltLength?: number }
 }
 
-/** By algorithm and curve or hash of the key. PS256 has a salt as long as its hash (RFC 7518, section 3.5). */
+/** How to sign, by algorithm and curve or hash of the key. PS256 has a salt as long as its hash (RFC 7518, section 3.5). */
 const SIGNINGS: Readonly<Record<string, Signing>> = {
   'ECDSA P-256': { alg: 'ES256', how: { name: 'ECDSA', hash: 'SHA-256' } },
   'ECDSA P-384': { alg: 'ES384', how: { name: 'ECDSA', hash: 'SHA-384' } },

@@ -17,7 +17,7 @@ type Sign = (data: Uint8Array) => unknown
 export class ProofMaker implements KeyProofs {
   readonly #key: Promise<{ readonly key: VerifyingKey; readonly header: string }>
   readonly #sign: Sign
-  /** By clock. All managers of a process have the same clock, except in tests. */
+  /** The origins by clock. All managers of a process have the same clock, except in tests. */
   readonly #origins = new WeakMap<Clock, Origins>()
   #tokenHash: { readonly token: string; readonly hash: Promise<string> } | undefined
 

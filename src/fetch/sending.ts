@@ -115,7 +115,7 @@ export class FetchRequest extends BearerRequest<Response> implements CallSnapsho
     }
     // Across origins, fetch strips only `Authorization`.
     if (!mayFollowRedirects(binding) && memberOfCall(input, init, 'redirect') !== 'error') init.redirect = 'manual'
-    // Not as a method of this request: the fetch of a browser must not be called as a method.
+    // Not called as a method of this request, because the fetch of a browser must not be called as a method.
     const fetch = this.#fetch
     return promised(() => fetch(input, init)).then(
       (response) => received(this, response),

@@ -23,7 +23,7 @@ export function panel(make: Make): Panel {
   const rows = make('div', {})
   const list = make('div', { overflowWrap: 'anywhere', maxHeight: '12em', overflow: 'auto', marginTop: '0.5em' })
   const lines = described(list, 'log', 'Events')
-  // It scrolls, so it must be reachable by keyboard.
+  // The log scrolls, so it must be reachable by keyboard.
   lines.setAttribute('tabindex', '0')
   const section = make(
     'section',

@@ -75,7 +75,7 @@ export class OnePage {
     const lease = await this.#record?.acquire(this.#owner, 0, ATTEMPT_MS, terms).catch(() => undefined)
     this.#lease = lease?.kind === 'granted' ? lease : undefined
     if (this.#lease) this.#pages = this.#lease.failures
-    // Without the store, this process cannot know about others.
+    // Without the store, this process cannot know about other processes.
     if (this.#lease || !lease) return true
     this.#own = lease.kind === 'cooling' && lease.coolDown.failures === this.#pages ? before : undefined
     this.#until = this.#now + CHECK_MS

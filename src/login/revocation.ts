@@ -14,7 +14,7 @@ interface Failure {
 const MOST_TRIES = 3
 /** Tokens kept for a later revocation while the service is unavailable. */
 const MOST_UNREVOKED = 8
-/** By precedence: the next logout may still succeed after `unavailable`. */
+/** The reasons by precedence: after `unavailable`, the next logout may still succeed. */
 const REASONS = ['unavailable', 'refused', 'no-endpoint'] as const
 
 /** Revokes these tokens, and those that an earlier logout could not revoke. Never rejects. */

@@ -94,7 +94,7 @@ export function mcpLogin(options: McpLoginOptions): McpLogin {
   const discovery = new Discovery(provider, serverUrl, fetch)
   const id = `mcp ${JSON.stringify([serverUrl.href, account])}`
   const source = sourceOf(provider, discovery, { id, account, allowInsecureHttp })
-  // Without createTokenManager, because the bundler would put that into a shared file, which each program would load.
+  // createTokenManager is not used, because the bundler would put it into a shared file, which each program would load.
   checkRuntime()
   const managing = { ...managed, source, ...(store !== undefined && { store }) }
   const tokens = new Manager(managing, toTokenError, codeOf(person))

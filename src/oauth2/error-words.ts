@@ -172,7 +172,7 @@ const DEAD_CODE =
 /** A text about a refresh token. */
 const DEAD =
   /\b(invalid(ated)?|expired|revoked|inactive|unknown|reused?|rotated|replayed|blacklisted|terminated|ended|closed|already( been)? used|no longer valid|does not exist|not (found|active|valid))\b/i
-/** Another text. Zoom; X; better-auth, Meta; better-auth */
+/** Other texts. Sources: Zoom; X; better-auth, Meta; better-auth */
 const ENDED =
   /^invalid token\W*$|\btoken (is|was|has|has been) (invalid|expired|revoked)\b|\bsession ((is|was|has|been) )*(invalid(ated)?|expired|revoked|inactive|unknown|reused?|rotated|replayed|blacklisted|terminated|ended|closed|already( been)? used|no longer valid|does not exist|not (found|active|valid))\b|\b(user|account) (not found|does not exist|(is|was|has been) (deleted|disabled|deactivated|blocked|suspended))\b/im
 /** The text is about the client, or about the grant type. */

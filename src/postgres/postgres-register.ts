@@ -100,7 +100,7 @@ function connectionsOf({ options }: PostgresClient): number | undefined {
 
 /** The timeline of the server: a promotion and a point-in-time recovery begin a new one. Any role may read it. A replica rejects the function (55000). */
 const EPOCH = 'left(pg_walfile_name(pg_current_wal_lsn()), 8)'
-/** Not permitted; no such function; not supported by this service. */
+/** The codes for: not permitted; no such function; not supported by this service. */
 const EPOCH_DENIED = ['42501', '42883', '0A000']
 /**
  * At isolation levels above READ COMMITTED, the slower of two concurrent statements fails with this code, and has stored nothing. At SERIALIZABLE, the faster

@@ -40,7 +40,7 @@ function cleared(stored: RecordState | undefined, seenVersion: number, { now, ep
     clearedFence,
     // The exchange under the cleared lease may still be in flight.
     overlaps: overlaps || lease?.settled === false,
-    // Not below the clock: after lost writes, the number of an earlier login must not be reused.
+    // Never below the clock, because the number of an earlier login must not be reused after lost writes.
     login: Math.max(login + 1, Math.floor(now)),
     subject: undefined,
     loginId: undefined,

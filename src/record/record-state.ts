@@ -170,7 +170,8 @@ export function accept(
   if (fence <= (state.tokens?.fence ?? 0) || fence <= state.clearedFence || isOther(lease, state)) {
     const result = state.tokens && tokensIn(state, state.tokens, now)
     if (fence === state.tokens?.fence) return unchanged(result)
-    // This exchange overlapped that of the stored tokens, or the one in flight. At some services each of the two ends the session of the other.
+    // This exchange overlapped that of the stored tokens, or the one in flight. At some services, each of two overlapping exchanges ends the session
+    // of the other.
     const next = overlapping(state, state.overlaps || state.lease?.settled === false)
     // If the record was lost and its clock set back, the lease of this exchange may still be stored, with a fence below that of the tokens.
     return { state: state.lease?.fence === fence ? { ...(next ?? state), lease: undefined } : next, result }

@@ -24,7 +24,7 @@ export function commandOf(client: RedisClient): Command {
   if (isMethod(call)) return async (args) => call.apply(client, args)
   if (isMethod(sendCommand)) {
     const send = async (...args: unknown[]) => sendCommand.apply(client, args)
-    // In node-redis, sendCommand of a cluster also takes the key and isReadonly, that of a sentinel isReadonly.
+    // In node-redis, sendCommand of a cluster also takes the key and isReadonly, and that of a sentinel takes isReadonly.
     if (isMethod(member(client, 'getSlotMaster'))) return (args) => send(args[3], false, args)
     return isMethod(member(client, 'getMasterNode')) ? (args) => send(false, args) : (args) => send(args)
   }
@@ -72,7 +72,7 @@ export class Script {
     return byDigest(async () => {
       if (!loaded()) return this.#loading(client, load())
       await loaded()
-      // Another node of the cluster.
+      // Another node of the cluster may lack the script.
       return byDigest(load)
     })
   }

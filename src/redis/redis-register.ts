@@ -54,7 +54,7 @@ const PUBLISHING = new Script(TEXT.replace(/return 1\n$/, `redis.call('PUBLISH',
 export function redisRegister(client: RedisClient, subscriber?: RedisSubscriber): TokenRegister {
   const command = commandOf(client)
   const replacing = subscriber ? PUBLISHING : SCRIPT
-  /** By key: each node of a cluster has its own. An outdated epoch is harmless, because the script compares it before it stores. */
+  /** The epochs, by key, because each node of a cluster has its own. An outdated epoch is harmless, because the script compares it before it stores. */
   const epochs = new Map<string, { readonly epoch: string; readonly epochAt: number | undefined }>()
   /** Keys that this register has written and not read since. Their next replace completes a lease. */
   const leased = new Set<string>()

@@ -29,7 +29,7 @@ export interface ResourceSourceOptions {
   readonly source: TokenSource
   readonly resource: Resource
   readonly requests: SourceRequests
-  /** Only with an own record: two resources must not share a key. */
+  /** Whether the resource has a record of its own: two resources must not share a key. */
   readonly isSeparate: boolean
   readonly login: LoginLayer | undefined
   readonly readThrown: (thrown: unknown, exchange: Exchange) => TokenError

@@ -45,9 +45,9 @@ export interface Written {
 
 export const NOTHING_WRITTEN: Written = { used: [], tooLarge: [] }
 
-/** Not counting the login's own access token. */
+/** The maximum number of access tokens besides the login's own. */
 const MOST_SLOTS = 16
-/** In bytes. All databases and clients accept a text of this length. */
+/** The maximum length of a record, bytes. All databases and clients accept a text of this length. */
 const LONGEST_RECORD = 65_536
 
 /**

@@ -66,7 +66,7 @@ export function credentialSource<Name extends string>(
     get: async (context) => reported(context, await provided(context)),
     async report(context) {
       const limit = { clock: context.clock, ms: REPORT_LIMIT_MS, signal: context.signal, atLimit: () => undefined }
-      // Without the context: the refresh has been sent, so the response of the service decides, whatever the function does.
+      // Called without the context, because the refresh has been sent, and the response of the service decides, whatever the function does.
       await withinLimit(provided(), limit).then(
         (credentials) => reported(context, credentials),
         () => undefined,

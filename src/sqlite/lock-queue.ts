@@ -7,7 +7,7 @@ const AGAIN_MS = 5
 interface Queued {
   readonly attempt: () => void
   readonly reject: (thrown: unknown) => void
-  /** By the monotonic clock. */
+  /** When the step rejects, monotonic ms. */
   readonly until: number
 }
 

@@ -8,7 +8,7 @@ import { isBusy } from './lock-queue.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import type { Open } from './token-table.ts'
 
-/** In the header of each file that this store has created: `EVGR`. */
+/** `EVGR`, in the header of each file that this store has created. */
 const APPLICATION_ID = 0x45564752
 
 /** Types of network file systems (Linux, `statfs`): NFS, SMB, CIFS, AFS, Ceph. Their locks and shared memory do not reach other machines. */
@@ -35,7 +35,7 @@ export function opening(file: string | URL): Open {
       quietly(() => database.close())
       throw thrown
     }
-    // Not earlier: the file of another application keeps its permissions.
+    // Not done earlier, because the file of another application keeps its permissions.
     closeToOthers(fs, path)
     quietly(() => (gone as Opened | undefined)?.close())
     return database

@@ -30,7 +30,7 @@ export type SqliteStoreOptions = SharedStoreOptions & {
       }
   )
 
-/** Both members of the union. */
+/** The options of both members of the union. */
 interface Given extends SharedStoreOptions {
   file?: string | URL | undefined
   database?: SqliteDatabase | undefined

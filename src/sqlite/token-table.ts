@@ -24,7 +24,7 @@ interface Opened {
   readonly database: SqliteDatabase
   readonly path: string
   readonly mark: string
-  /** By SQL text: preparing a statement takes longer than running it. */
+  /** Statements by SQL text, because preparing a statement takes longer than running it. */
   readonly prepared: Map<string, ReturnType<SqliteDatabase['prepare']>>
   /** The table is known to exist. */
   isMade: boolean

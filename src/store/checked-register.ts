@@ -46,7 +46,7 @@ function readingIn(given: unknown): RegisterReading {
   // NaN, a Date or a bigint would make every instant in the record wrong.
   if (typeof now !== 'number' || !Number.isFinite(now))
     throw new ForeignReply(`now of read(key) must be epoch ms, got ${typeof now === 'number' ? now : kindOf(now)}`)
-  // Only a hint, so an invalid one counts as absent.
+  // `epochAt` is only a hint, so an invalid value counts as absent.
   const began = typeof epochAt === 'number' && Number.isFinite(epochAt) ? { epochAt } : {}
   return { value: textOrNone('value', value), now, epoch: epoch === null ? null : textOrNone('epoch', epoch), ...began }
 }
@@ -56,7 +56,7 @@ function textOrNone(name: string, given: unknown): string | undefined {
   throw new ForeignReply(`${name} of read(key) must be a string or undefined, got ${kindOf(given)}`)
 }
 
-/** Not coerced: a wrong result would let two owners make the same exchange. */
+/** The result is not coerced: a wrong one would let two owners make the same exchange. */
 function isReplaced(given: unknown): boolean {
   if (typeof given === 'boolean') return given
   throw new ForeignReply(`replace(…) must return true or false, got ${kindOf(given)}`)

@@ -90,7 +90,7 @@ export class RepeatingRecord extends SharedRecord {
     const { act } = ends
     const begun = this.#pendingStep?.begun
     const first = () => super.clear(seenVersion, ends)
-    // Not repeated: the repetition could end a later login.
+    // Such a step is not repeated, because the repetition could end a later login.
     if (!act || (ends.login ?? ends.loginId) === undefined) return this.#act(undefined, first)
     const repeat = (version: number) => this.clearAgain(version, { ...ends, act }, begun)
     return this.#act({ what: 'logout', repeat, begun }, begun ? () => repeat(seenVersion) : first)

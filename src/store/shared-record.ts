@@ -89,7 +89,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     return this.#acquired(step, seenVersion, true)
   }
 
-  /** Evaluated when the register was read: the clock may have jumped since the request. */
+  /** Computes the request when the register has been read, because the clock may have jumped meanwhile. */
   #request<Terms extends EndTerms>(owner: string, seenVersion: number, ttlMs: number, terms: Terms) {
     const others = bare({ ...terms.others, distrustsClock: this.#distrustsClock(ttlMs) })
     return bare({ ...terms, owner, seenVersion, ttlMs, others })

@@ -23,7 +23,7 @@ export interface StoredStateSettings {
   readonly commandTimeoutMs: number
   readonly steps: Steps
   readonly reads: Together<StoredReading>
-  /** By key: one owner in this process replaces the text at a time. The others would expect a text that is gone. */
+  /** Pending replaces by key: only one owner in this process replaces the text at a time. The others would expect a text that is gone. */
   readonly writing: Map<string, Promise<unknown>>
   /** When this process first saw an epoch, by the clock of the register. */
   readonly epochs: Map<string, number>
@@ -31,7 +31,7 @@ export interface StoredStateSettings {
 
 /** How a reading compares with the monotonic clock of this process. */
 interface Asked {
-  /** By how much the clock of the register is ahead, and how inexact that is. */
+  /** By how much the clock of the register is ahead, and the uncertainty of that, ms. */
   readonly leadMs: number
   readonly tookMs: number
 }
@@ -83,7 +83,7 @@ export class StoredState {
   readonly #settings: StoredStateSettings
   readonly #clock: Clock
   readonly #reports: StoreReports
-  /** Its key in the register. */
+  /** The key of the account in the register. */
   readonly key: Promise<string>
   /** What the last step of this owner, except `overlap`, has written. The owner completes a lease from it, without reading again. */
   known: Known | undefined

@@ -47,7 +47,7 @@ export async function browserKey(name = 'browser'): Promise<{ id: string; key: K
     const kept = keptKey(databases, name)
     return { id: name, key: await withinLimit(kept, { clock: systemClock, ms: LIMIT_MS, atLimit: () => new Error() }) }
   } catch {
-    // With a separate id: a record that another tab has sealed is then one of an unknown key, and is left alone.
+    // A separate id, so that a record that another tab has sealed counts as sealed with an unknown key, and is left alone.
     const id = `${name} ${randomHex()}`
     PAGE_KEYS.add(id)
     return { id, key: await newKey() }

@@ -15,7 +15,10 @@ interface Locks {
 
 /** The prefix in the names of owners that hold a lock of the same name during each exchange. */
 const LOCKED = 'axios-evergreen:'
-/** With the key of an account: the name of the lock that an owner holds, and under which it replies, from its lease until the storage has the new tokens. */
+/**
+ * Followed by the key of an account: the name of the lock that an owner holds, and under which it replies, from its lease until the storage has the
+ * new tokens.
+ */
 const EXCHANGING = `${LOCKED}exchanging:`
 /** How long an owner still replies if it cannot store the new tokens, ms: its storage may never work again. */
 const MAX_UNSTORED_MS = 60_000

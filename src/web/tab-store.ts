@@ -21,7 +21,7 @@ export function tabStore(
     singleUser: true,
     open(key, clock, reports) {
       const record = memory.open(key, clock, reports)
-      // Not in open(): before the first step nothing can listen.
+      // Not reported in open(), because there are no listeners before the first step.
       const report = () => {
         const message = `This tab does not share its tokens: ${lack}`
         reports.storeUnavailable(message)

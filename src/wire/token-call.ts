@@ -152,7 +152,7 @@ export class TokenCalls {
       // POSTs of fetch by address and body, so a repeated obtain would return the expired token.
       maxRedirects: 0,
       fetchOptions: { redirect: 'manual', ...(mayForbidCaches() && { cache: 'no-store' }) },
-      // Without cookies: a token service needs none, and a browser that may send them asks the user for a password if the response has a challenge.
+      // No cookies: a token service needs none, and a browser that may send them asks the user for a password if the response has a challenge.
       withCredentials: false,
       // XMLHttpRequest has no streams.
       responseType: 'XMLHttpRequest' in globalThis ? 'text' : 'stream',
