@@ -8,7 +8,7 @@ import { dice } from '../scripts/lib/dice.mjs'
 const SERVES_S = Number(process.argv[2] ?? 350)
 const [PROCESSES, PER_MINUTE, AWAY_S, EVERY_S, LIFETIME_S] = [2_000, 70, 700, 5, 3_600]
 const STEP_MS = 100
-/** So that the instants of requests differ by no whole number of ms. */
+/** Chosen so that the instants of requests do not differ by a whole number of ms. */
 const GOLDEN = 0.061803
 
 // A hundred thousand errors: their stacks would take most of the time.

@@ -147,7 +147,7 @@ function pack() {
   run('node', [join(project, 'scripts', 'package', 'pack.mjs'), '--to', folder, ...where], project)
   run('tar', ['-xzf', tarball(), '--strip-components=1', '-C', unpacked])
 
-  // Its own package.json: without one, `axios-evergreen` would mean the project around it, not the packed copy.
+  // The folder has its own package.json: without one, `axios-evergreen` would mean the project around it, not the packed copy.
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "jest": { "transform": {} } }\n')
   cpSync(join(project, 'scripts', 'consumers'), folder, { recursive: true })
   const esm = readFileSync(join(folder, 'one-request.mjs'), 'utf8')

@@ -24,7 +24,7 @@ if (!names.includes(name)) {
 if (existsSync(join(examples, name, 'package.json'))) execFileSync(process.execPath, [INSTALLED, `examples/${name}`])
 const script = join(examples, name, `${name}.mjs`)
 const file = existsSync(script) ? script : await translated(name)
-// In its own process: some examples set exit codes and signal handlers.
+// Runs in its own process, because some examples set exit codes and signal handlers.
 const child = spawn(process.execPath, [file, ...args], { stdio: 'inherit' })
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => child.kill(signal))
 child.once('exit', (code) => {

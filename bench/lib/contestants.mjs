@@ -32,7 +32,7 @@ export const renewing = [
 /** The names of all contestants but ours. */
 export const others = renewing.slice(1).map(({ name }) => name)
 
-/** Each by name: `{ name, create(context), onAxios(context), transport }`. */
+/** The contestants by name: `{ name, create(context), onAxios(context), transport }`. */
 export const contestants = Object.fromEntries(
   [staticHeader, constantInterceptor, floor, ...renewing].map((each) => [
     each.name,
@@ -45,7 +45,7 @@ export const contestants = Object.fromEntries(
   ]),
 )
 
-/** In tables: ours stands out. */
+/** The name in tables, in which ours stands out. */
 export function shownName(name) {
   return name === EVERGREEN ? `**${name}**` : name
 }

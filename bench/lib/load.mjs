@@ -24,7 +24,7 @@ export async function load(worlds, { seconds, perSecond }) {
   for (let sent = 0; sent < seconds * perSecond; sent++) {
     while (performance.now() - beganAt < (sent / perSecond) * 1_000)
       await new Promise((resolve) => setTimeout(resolve, 1))
-    // Each world is the first in turn.
+    // The worlds take turns to be first.
     for (let n = 0; n < names.length; n++) pending.push(send(names[(sent + n) % names.length], sent))
   }
   let timer

@@ -57,7 +57,7 @@ export function compareQuiet(runs, figure, reference) {
   return inEachRun(runs, ratio)
 }
 
-/** As `compareQuiet`, for what each contestant adds to the reference, as a multiple of what `unit` adds to it. `value`: what it adds, the median. */
+/** Like `compareQuiet`, for what each contestant adds to the reference, as a multiple of what `unit` adds to it. `value`: what it adds, the median. */
 export function compareAdded(runs, figure, reference, unit) {
   const added = (rounds, name) => quiet(rounds, name, figure) - quiet(rounds, reference, figure)
   const ratios = inEachRun(runs, (rounds, name) => added(rounds, name) / added(rounds, unit))

@@ -10,7 +10,7 @@ export const form = 5
 
 const SETTING = new URL('../lib/hot-path/setting.mjs', import.meta.url)
 const OWN_CODE = new URL('../lib/hot-path/own-code.mjs', import.meta.url)
-/** Each adapter, and its name. */
+/** The adapters and their names. */
 const SETTINGS = { inProcess: 'in process', http: 'http adapter', fetch: 'fetch adapter' }
 
 export async function run({ quick }) {

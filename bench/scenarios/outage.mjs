@@ -24,7 +24,7 @@ export function ratios({ classes }) {
     'unexplained suspicions': { value: all.alarms, tolerance: 1 },
     'token calls in the first minute': { value: all.firstMinute, tolerance: 1 },
     'token calls in a later minute': { value: all.laterMinute, tolerance: 1 },
-    // In virtual time, so these do not depend on the machine.
+    // These are measured in virtual time, so they do not depend on the machine.
     'recovery from failing at once, ms': { value: fastRecoveryMs, tolerance: 1.02 },
     'recovery from anything else, ms': { value: otherRecoveryMs, tolerance: 1.02 },
   }

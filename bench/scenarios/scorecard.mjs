@@ -6,7 +6,7 @@ import { figure, range, table } from '../lib/table.mjs'
 
 export const name = 'scorecard'
 export const title = 'Scorecard: what goes wrong in production'
-/** It has a page of its own. */
+/** The scorecard has a page of its own. */
 export const isApart = true
 
 /** No row takes as long, not even on a busy machine. */

@@ -49,7 +49,7 @@ async function listenFor(state: string) {
       // Any program of this machine may call. Only the server knows the state.
       const isOurs = url.pathname === '/callback' && url.searchParams.get('state') === state
       response.writeHead(isOurs ? 200 : 404, { 'Content-Type': 'text/plain', Connection: 'close' })
-      response.end(isOurs ? 'You may close this page. Go on in your terminal.' : undefined)
+      response.end(isOurs ? 'You may close this page. Continue in your terminal.' : undefined)
       if (isOurs) resolve(url)
     })
   })

@@ -80,8 +80,8 @@ async function request({ api, tokens, sum }) {
 }
 
 /**
- * Begins the next scene after the renewal that met the one before, and while the token is fresh, so that each scene meets a renewal
- * of its own. It also waits until no request is in flight: a request that is being replayed, and is rejected again, fails as it should.
+ * Begins the next scene after the renewal of the scene before, and while the token is fresh, so that each scene has a renewal of its own. It also
+ * waits until no request is in flight: a request that is being replayed, and is rejected again, fails as it should.
  */
 async function nextScene(side, second) {
   const { variant, tokens, scenes } = side
@@ -95,7 +95,7 @@ async function nextScene(side, second) {
   side.isInScene = true
 }
 
-/** A slow machine needs longer: until each scene has begun, and has met its renewal. */
+/** A slow machine needs longer: until each scene has begun, and has had its renewal. */
 function isOver(second) {
   const isDone = ({ scenes, isInScene }) => scenes.length === 0 && !isInScene
   return second >= MOST_SECONDS || (second >= SECONDS && sides.every(isDone))

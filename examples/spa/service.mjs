@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 
 /** @returns A function that responds to a request, or returns false. */
 export function answering({ lifetimeSeconds }) {
-  /** By access token: whose it is, and until when. */
+  /** By access token: its user, and its expiry. */
   const sessions = new Map()
   /** By refresh token: the family that it belongs to. A family ends with a logout, or when one of its tokens is presented again. */
   const families = new Map()

@@ -95,7 +95,7 @@ export const REMOVALS = {
   ],
   // A replace is executed in any epoch.
   R9: [['store/stored-state.ts', 'text, keepMs, reading.epoch)', 'text, keepMs)']],
-  // Another user's login counts as the one that the owner knows.
+  // Another user's login counts as the login that the owner knows.
   R10: [['login/login-watch.ts', 'return (tokens.login ?? 0) > 0 &&', 'return this.number === undefined &&']],
   // The result of a check from before an act is applied after it: tokens, or that there are none.
   'an act and a look': [['login/user-logins.ts', '!tokens || !isLast() ||', '!tokens ||']],

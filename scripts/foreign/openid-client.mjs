@@ -1,4 +1,4 @@
-// openid-client as the source of tokens (examples/own-source), and its ways to prove the client as clientAuthentication of oauth2().
+// openid-client as the source of tokens (examples/own-source), and its methods of client authentication as clientAuthentication of oauth2().
 import assert from 'node:assert/strict'
 import axios from 'axios'
 import { attachBearer, createTokenManager, isTokenError } from 'axios-evergreen'
@@ -51,9 +51,9 @@ const CHECKS = {
     service.failNext('obtain', { status: 503 })
     return refused(managerOf(sourceOf(service)), 'ERR_TOKEN_SERVICE_UNAVAILABLE', true)
   },
-  'oauth2() proves the client with ClientSecretPost': (service, managerOf) =>
+  'oauth2() authenticates the client with ClientSecretPost': (service, managerOf) =>
     serves(service, managerOf(proved(service, oauth.ClientSecretPost(service.client.clientSecret)))),
-  'oauth2() proves the client with ClientSecretBasic': (service, managerOf) =>
+  'oauth2() authenticates the client with ClientSecretBasic': (service, managerOf) =>
     serves(service, managerOf(proved(service, oauth.ClientSecretBasic(service.client.clientSecret)))),
 }
 

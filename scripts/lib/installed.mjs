@@ -1,5 +1,5 @@
 // Installs packages that only some commands need. They have folders of their own, each with a package.json:
-// node scripts/lib/installed.mjs <folder> …, or --gate for all that the gate needs. What is installed already takes no time.
+// node scripts/lib/installed.mjs <folder> …, or --gate for all that the gate needs. Packages that are installed already take no time.
 // Each has a lock file, except scripts/angular: its 500 packages are only compiled, and users get new patches of them, too.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'

@@ -17,7 +17,7 @@ export function bundled({ path, import: names = '*', platform }, others) {
   return bundledModule(lines.join('\n'), { platform, others })
 }
 
-/** The same for a module. @param from Where its packages are looked for. */
+/** Like `bundled`, for a module. @param from The folder in which its packages are looked up. */
 export async function bundledModule(contents, { from = project, platform = 'node', others = [] } = {}) {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: from },

@@ -117,7 +117,7 @@ function sourcesOf(room) {
 const only = values.only === '' ? [] : values.only.split(',')
 const isWanted = ({ file, line }) => only.length === 0 || only.some((one) => `${file}:${line}`.endsWith(one))
 
-/** The same draw for the same sources and seed. */
+/** Draws the same sample for the same sources and seed. */
 function sampleOf(all, size) {
   if (size === 0 || size >= all.length) return all
   const { random } = dice(Number(values.seed))

@@ -49,7 +49,7 @@ export class ClientProof {
   }
 }
 
-/** As in a form, before base64 (RFC 6749, section 2.3.1). */
+/** Encodes a text as in a form, before base64 (RFC 6749, section 2.3.1). */
 function encoded(text: string): string {
   return new URLSearchParams([['', text]]).toString().slice(1)
 }

@@ -40,7 +40,7 @@ function version(): string {
   return (createRequire(import.meta.url)('../package.json') as { version: string }).version
 }
 
-/** Without control characters and directional marks: some terminals obey them, and a service may send them. */
+/** Removes control characters and directional marks: some terminals obey them, and a service may send them. */
 function printable(text: string): string {
   return text.replace(/(?!\n)\p{Cc}|[\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '\ufffd')
 }

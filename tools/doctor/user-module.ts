@@ -16,7 +16,7 @@ export async function exportsOf(option: string, file: string | true | undefined)
   try {
     return (await import(pathToFileURL(resolve(file)).href)) as Record<string, unknown>
   } catch (thrown) {
-    // Not its message, which may contain anything that the module contains.
+    // The message is left out, because it may contain anything that the module contains.
     const { code, name } = Object(thrown) as { code?: unknown; name?: unknown }
     throw new Misuse(`${option} cannot be loaded (${String(code ?? name)}): run it with node to see why`)
   }

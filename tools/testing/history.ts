@@ -173,7 +173,7 @@ function unseenAfter(state: State, unanswered: ReadonlySet<Step>, waiting: Reado
   return possible.find((step) => !isExpected(step)) ?? possible[0]
 }
 
-/** Of the steps that cannot come next, the one that ended first. */
+/** Describes the step that ended first among those that cannot come next. */
 function flawOf(waiting: ReadonlySet<Step>, steps: readonly Step[]): string {
   const [step] = [...waiting].sort((one, other) => endOf(one) - endOf(other)) as [Step]
   const who = `Step ${steps.indexOf(step) + 1} of ${steps.length} (${step.does}, from ${step.begunAt} to ${endOf(step)} ms)`

@@ -21,7 +21,7 @@ export interface ManualClock {
   readonly pendingTimers: number
 }
 
-/** Of timers within a millisecond, each set after the one before it ran. */
+/** The most timers within a millisecond, each set after the one before it ran. */
 const LONGEST_CHAIN = 10_000
 
 interface Timer {

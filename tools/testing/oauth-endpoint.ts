@@ -74,7 +74,7 @@ export function oauthEndpoints(
     if (presented === null) return errorReply(400, 'invalid_request', 'token is missing.')
     if (request.isPublic && isConfidential(presented)) return UNKNOWN_CLIENT
     ledger.revoke(presented)
-    // The same for an unknown token, because it is not valid anyway (RFC 7009, section 2.2).
+    // The response is the same for an unknown token, which is not valid anyway (RFC 7009, section 2.2).
     return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: '' }
   }
 

@@ -34,7 +34,7 @@ interface Issued {
 export class TokenLedger {
   readonly #lifetimes: { accessLifetimeMs: number; refreshLifetimeMs: number }
   readonly #access = new Map<string, Issued>()
-  /** In order of issue. Superseded tokens are not in it. */
+  /** The refresh tokens in order of issue, without superseded ones. */
   readonly #refresh = new Map<string, Issued>()
   readonly #superseded = new Map<string, Family>()
 

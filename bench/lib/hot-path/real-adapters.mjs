@@ -12,7 +12,7 @@ export function onFetch() {
   return axios.create({ baseURL: BASE_URL, adapter: 'fetch', env: { fetch: answered } })
 }
 
-/** Without a body: reading one takes long for all contestants, and would hide part of their own cost. */
+/** A response without a body: reading one takes long for all contestants, and would hide part of their own cost. */
 async function answered() {
   return new Response(null)
 }

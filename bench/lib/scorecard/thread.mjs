@@ -19,7 +19,7 @@ const lifetimeMs = options?.accessLifetimeMs ?? 60_000
 const tally = { served: 0, failed: 0, leaked: 0, crashes: 0 }
 let countsFrom = 0
 
-// In a program of its own this would have ended the process.
+// In a real program, the rejection would have ended the process.
 process.on('unhandledRejection', () => (tally.crashes += 1))
 
 const call = await another()

@@ -45,7 +45,7 @@ const DEEDS = {
   request: (n) => managers[n % logins].getAccessToken(),
 }
 
-/** By the clock: `perSecond` deeds a second. */
+/** Runs `perSecond` deeds a second, by the clock. */
 async function work({ deed, perSecond, seconds }) {
   const before = process.cpuUsage()
   const startedAt = performance.now()

@@ -26,7 +26,7 @@ type Begun = Record<'nonce' | 'verifier' | 'address', string>
 export async function logIn(more: Record<string, string> = {}): Promise<void> {
   const { authorization_endpoint } = await server()
   const [state, nonce, verifier] = [1, 2, 3].map(oauth.generateRandomCodeVerifier) as [string, string, string]
-  // Only for this tab, and under its state, because several tabs may log in at once.
+  // Stored only for this tab, and under its state, because several tabs may log in at once.
   const begun: Begun = { nonce, verifier, address: location.href }
   sessionStorage.setItem(`login ${state}`, JSON.stringify(begun))
   const challenge = { code_challenge: await oauth.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256' }

@@ -46,7 +46,7 @@ export const COMMON = {
     const others = [get('/orders'), get('/other')]
     await begun
     controller.abort()
-    // At once: the token call is still held.
+    // The abort ends the wait at once: the token call is still held.
     assert.ok(axios.isCancel(await aborted), 'the error is not the cancellation of axios')
     assert.deepEqual(api.served, [])
     release()

@@ -25,7 +25,7 @@ export function timeline() {
 
   function draw(at) {
     requestAnimationFrame(draw)
-    // Without motion the lanes go on by whole seconds.
+    // If the user prefers reduced motion, the lanes move by whole seconds.
     if (isPaused || (calm.matches && at - now < CALM_MS)) return
     now = Math.max(now, at)
     for (const lane of lanes) lane.draw(now)

@@ -62,7 +62,7 @@ export function startService(owners, observe) {
     const call = { type: 'called', owner, id: (count += 1) }
     observe(call)
     const slow = troubles.has('slow')
-    // It performs the exchange at once, and responds later.
+    // The service performs the exchange at once, and responds later.
     const [status, body, headers] = answered(new URLSearchParams(config.data), owner)
     await passed(slow ? SLOW_MS : TOKEN_MS)
     const isLost = status === 200 && troubles.has('lost') && met('lost', owner)

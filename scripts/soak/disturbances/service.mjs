@@ -11,7 +11,7 @@ import { createServer } from 'node:http'
 export async function startService({ scripts, options, lifetimeMs, passes }) {
   /** By refresh token: its login, and the call that used it. */
   const refreshTokens = new Map()
-  /** By access token: its login, and until when. */
+  /** By access token: its login, and its expiry. */
   const accessTokens = new Map()
   /** Logins that have not ended. */
   const living = new Set()
@@ -123,7 +123,7 @@ function send(response, status, body, type = 'application/json') {
   response.end(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
-/** In the middle of the response. Before it, browsers repeat a request on a connection that was in use before. */
+/** Cuts the connection in the middle of the response. If it were cut earlier, browsers would repeat a request on a reused connection. */
 function cutOff(response) {
   response.writeHead(200, { 'Content-Type': 'application/json' })
   response.write('{', () => response.destroy())

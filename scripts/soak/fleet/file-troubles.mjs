@@ -33,7 +33,7 @@ export async function fileTroubles({ client, processes, count, dice }) {
   const met = []
   const hung = []
   const done = new Map()
-  // Each kind once, then again in another order.
+  // Each kind occurs once, then again in another order.
   const kinds = troubles({ fleet, file, node, disk, dice })
   let left = []
   for (let n = 1; n <= count; n += 1) {

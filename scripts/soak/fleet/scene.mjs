@@ -17,13 +17,13 @@ import { rounds } from './rounds.mjs'
 import { topology } from './topology.mjs'
 
 const REDIS = ['redis-aof', 'redis-rdb']
-/** What can be done where. */
+/** The places that each kind of run supports. */
 const ON = {
   troubles: ['sqlite'],
   rounds: [...REDIS, 'postgres', 'postgres-failover', 'sqlite'],
   seconds: [...REDIS, 'redis-none', 'cluster', 'sentinel', 'postgres'],
 }
-/** Other places have `node-redis`, or `ioredis`. Instead of `pg`: `postgres`. */
+/** The default clients. Other places use `node-redis`; `ioredis` is possible, too, and `postgres` instead of `pg`. */
 const CLIENTS = { sqlite: 'node:sqlite', postgres: 'pg', 'postgres-failover': 'pg' }
 
 export const options = {

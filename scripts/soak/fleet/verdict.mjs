@@ -8,7 +8,7 @@
 
 /**
  * Whether a failed request says nothing against the library. On a busy machine a request may be on its way for longer than its token lives, and so may
- * its replay, after which the API's 401 surfaces by design. So the instants decide, and no guess: each of the two tokens lived when the request was given to
+ * its replay, after which the API's 401 surfaces by design. So the instants decide, not a guess: each of the two tokens lived when the request was given to
  * the transport, and had ended when the API saw it.
  *
  * @param {Failure} failure
@@ -27,7 +27,7 @@ export function hasEndedOnTheWay({ status, sendings }, endOf, seenAt) {
 /**
  * @param {{ failures: Failure[] }[]} met All reports of a fleet.
  * @param {{ endOf: EndOf, seenAt: (path: string) => number[] }} service
- * @returns `failures`: what to say of each request that failed while a token lived; `late`: how many others failed because both of their tokens ended
+ * @returns `failures`: a description of each request that failed while a token lived; `late`: how many others failed because both of their tokens ended
  * on their way.
  */
 export function failuresIn(met, { endOf, seenAt }) {
@@ -40,7 +40,7 @@ export function failuresIn(met, { endOf, seenAt }) {
 }
 
 /**
- * With instants relative to the end of each token, ms.
+ * Describes a failure, with instants relative to the end of each token, ms.
  *
  * @param {Failure} failure
  * @param {EndOf} endOf
@@ -50,6 +50,6 @@ function storyOf({ code, status, path, sendings }, endOf, seenAt) {
   /** @param {number | undefined} at @param {string} token */
   const after = (at = NaN, token) => `${(at - (endOf(token) ?? NaN)).toFixed()} ms`
   const told = sendings.map(({ token, at }, index) => `sent ${after(at, token)}, seen ${after(seenAt[index], token)}`)
-  const answer = status ?? 'without an answer'
+  const answer = status ?? 'without a response'
   return `${code} ${answer} ${path} (after the end of its token: ${told.join('; ') || 'never sent'})`
 }

@@ -78,7 +78,7 @@ tokens.on('renewed', ({ by, durationMs }) => {
   seen.renewals.push({ by, durationMs, commands })
   commands = 0
 })
-/** Of the last request. */
+/** The sendings of the last request. */
 let sendings = []
 let requests = 0
 const api = axios.create({
@@ -205,7 +205,7 @@ function reach(step) {
   order = null
   const fall = () => {
     falls += 1
-    // Not by message: a message leaves later, and by then this process has stopped.
+    // Not reported by message: a message leaves later, and by then this process has stopped.
     writeSync(1, `${signal}\n`)
     process.kill(process.pid, signal)
   }

@@ -2,7 +2,7 @@
 import '../../../test/browser/app/main.mjs'
 
 const { tab, options, stepped } = globalThis.soak
-/** Another one after each load, but not after the back/forward cache. */
+/** A new id after each load, but not after a return from the back/forward cache. */
 const page = Math.random().toString(36).slice(2)
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -30,9 +30,9 @@ addEventListener('pageshow', ({ persisted }) => {
 let known = 0
 const learn = (login) => (known = Math.max(known, Number(login)))
 const adopted = (token) => learn(token.split('-of-')[1])
-/** By a form. */
+/** Logs in by a form. */
 globalThis.logInAs = async (person) => adopted(await globalThis.app.logIn(person))
-/** By a redirect: the provider sends the user back to this page. */
+/** Logs in by a redirect: the provider sends the user back to this page. */
 globalThis.goAndLogIn = (person) => setTimeout(() => location.assign(`/authorize?tab=${tab}&person=${person}`))
 /** A worker of this page renews. */
 globalThis.work = () => {

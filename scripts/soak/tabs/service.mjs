@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 export async function startService({ scripts, options, lifetimeMs, graceMs, latencyMs, onCall, onReport, onOther }) {
   /** By refresh token: its login, and when it was used. */
   const refreshTokens = new Map()
-  /** By access token: its login, and until when. */
+  /** By access token: its login, and its expiry. */
   const accessTokens = new Map()
   /** Who has logged in, by the number of the login. */
   const people = []
