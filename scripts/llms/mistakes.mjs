@@ -32,13 +32,13 @@ export const MISTAKES = [
     name: 'no-account',
     wrong: "`grant: 'login'` with a shared store, without `account`",
     says: 'two accounts must not share it',
-    right: '`account: userId`, one for each user',
+    right: 'Set `account: userId`, a different one for each user',
   },
   {
     name: 'undefined-account',
     wrong: '`` account: `user-${undefined}` ``',
     says: 'a value is missing',
-    right: 'Check the id before: users with one account share a login',
+    right: 'Check the id first: users with the same account share a login',
   },
   {
     name: 'fetch-response',
@@ -56,12 +56,12 @@ export const MISTAKES = [
     name: 'payment-service',
     wrong: '`clientCredentials({ baseUrl })` for an OAuth 2.0 server',
     says: 'use oauth2 of axios-evergreen/oauth2',
-    right: '`oauth2({ tokenEndpoint, clientId, clientSecret })`. `clientCredentials` is for one payment service',
+    right: 'Use `oauth2({ tokenEndpoint, clientId, clientSecret })`. `clientCredentials` is for one payment service',
   },
   {
     name: 'web-page',
     wrong: 'The token endpoint is the address of a login page',
     says: 'The response is a web page',
-    right: '`npx axios-evergreen doctor` names the right one if the server has metadata',
+    right: '`npx axios-evergreen doctor` names the token endpoint if the server has metadata',
   },
 ]
