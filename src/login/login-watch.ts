@@ -15,7 +15,7 @@ type LoginChange = LoginEvents['loginChanged']
 /** The members of stored tokens that identify their login. */
 type StoredIdentity = Pick<StoredTokens, 'login' | 'loginId' | 'subject'>
 
-/** The number of access tokens kept per login. Requests with older tokens have ended. */
+/** The number of access tokens, and of spent refresh tokens, kept per login. Requests with older access tokens have ended. */
 const MOST_HELD = 8
 /** The number of access tokens kept of ended logins. */
 const MOST_ENDED = 8 * MOST_HELD
@@ -42,7 +42,7 @@ export class LoginWatch implements LoginView {
   /** The last access tokens of this login and of ended logins, newest first. */
   #held: readonly string[] = []
   #endedTokens: readonly string[] = []
-  /** The first refresh token of this login, and the last eight since. */
+  /** The first refresh token of this login, the last eight that it has spent, and the current one. */
   #refreshTokens: readonly string[] = []
   /** While a login is pending, `required` is not emitted. */
   readonly pendingLogins = new PendingLogins()
@@ -185,7 +185,7 @@ export class LoginWatch implements LoginView {
     this.#held = [accessToken, ...this.#held].slice(0, MOST_HELD)
     if (refreshToken === undefined || this.#refreshTokens.includes(refreshToken)) return
     const [first = refreshToken, ...spent] = this.#refreshTokens
-    this.#refreshTokens = first === refreshToken ? [first] : [first, ...spent.slice(1 - MOST_HELD), refreshToken]
+    this.#refreshTokens = first === refreshToken ? [first] : [first, ...spent.slice(-MOST_HELD), refreshToken]
   }
 
   /** Whether the current login has, or has spent, this refresh token. */

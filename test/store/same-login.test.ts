@@ -42,7 +42,7 @@ class Service {
   }
 }
 
-type StoreOf = (register: MemoryRegister) => () => TokenStore
+type StoreOf = (register: MemoryRegister) => () => TokenStore | undefined
 const SHARED: StoreOf = (register) => () => sharedStore(register)
 const IN_MEMORY: StoreOf = () => {
   const store = memoryStore()
@@ -188,6 +188,24 @@ describe.each([
     })
   })
 })
+
+it.each([
+  ['shared', SHARED],
+  ['in memory', IN_MEMORY],
+  ['none', () => () => undefined],
+] as const)(
+  'given a store: %s, when the manager of a login adopts its first and its last eight spent refresh tokens, then nothing changes (F348)',
+  async (_, storeOf) => {
+    const { service, owner, ended } = startWith(storeOf)
+    const { tokens, observed } = owner()
+    await ended(tokens.adopt(ALICE))
+    for (let n = 0; n < 13; n += 1) await ended(tokens.renew(), 5_000)
+    for (const n of [0, 5, 6, 12, 13]) await ended(tokens.adopt({ refreshToken: `alice-${n}` }))
+    expect(tokens.peekAccessToken()).toBe('alice-access-13')
+    await ended(tokens.renew(), 5_000)
+    expect([service.ended.size, service.revoked, observed.loginChanged.length]).toEqual([0, [], 1])
+  },
+)
 
 describe('given a record whose fingerprints are invalid or missing', () => {
   it.each([
