@@ -67,7 +67,7 @@ function bearerPolicy(obtain) {
       },
     },
     challengeCallbacks: {
-      // `claims` tell the policy that the token in hand is not good enough.
+      // `claims` tell the policy that the current token is not sufficient.
       async authorizeRequestOnChallenge({ scopes, request, getAccessToken }) {
         const token = await getAccessToken(scopes, { claims: 'refused' })
         request.headers.set('Authorization', `Bearer ${token.token}`)

@@ -5,7 +5,7 @@ const QUIET = 0.1
  * Measures contestants in turn, in a new random order in each round: a slowdown of the machine meets all of them alike.
  *
  * @param contestants Names.
- * @param laps How often each contestant has its turn in a round. The figures of a round are the means of its laps, and `laps`: the figures of each.
+ * @param laps How often each contestant has its turn in a round. The figures of a round are the means of its laps, and `laps` has the figures of each lap.
  * @param prepare Called before each round, resolves with what `measure` needs in it.
  * @param measure Called with a name and what was prepared, resolves with an object of figures.
  * @returns The figures of each round, by name: `[{ [name]: figures }]`.
@@ -46,8 +46,8 @@ export function compared(rounds, figure, reference) {
 }
 
 /**
- * Compares the fastest laps: a low quantile of a contestant's laps over that of the reference's laps. What else the machine does makes a
- * lap longer and never shorter, so this figure is steadier than a median.
+ * Compares the fastest laps: a low quantile of a contestant's laps over that of the reference's laps. Other work of the machine makes a lap longer
+ * and never shorter, so this figure is steadier than a median.
  *
  * @param runs The rounds of each process.
  * @returns For each contestant the median of the processes, and the least and greatest of them as `low` and `high`.

@@ -37,7 +37,7 @@ export async function run({ quick }) {
   return { own, hand, cpu: machine().cpu }
 }
 
-/** @returns A low quantile of laps: what else the machine does makes a lap longer and never shorter. */
+/** @returns A low quantile of laps, because other work of the machine makes a lap longer and never shorter. */
 async function microseconds(act, count) {
   const laps = []
   for (let lap = 0; lap < count; lap += 1) {

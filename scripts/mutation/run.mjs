@@ -217,7 +217,7 @@ async function meetGroup(file, left) {
   worker.end()
 }
 
-/** Starts a process. `ask` resolves to its answer, or to `isDead` if it ends, or says nothing for longer than its limit. Some need jest to load. */
+/** Starts a process. `ask` resolves to its reply, or to `isDead` if it ends, or is silent for longer than its limit. Some need jest to load. */
 async function started(bundle) {
   const child = fork('scripts/mutation/worker.cjs', [bundle], {
     stdio: ['ignore', 'ignore', process.env.SHOW ? 'inherit' : 'ignore', 'ipc'],

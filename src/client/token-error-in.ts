@@ -7,7 +7,7 @@ const MOST_WRAPPERS = 4
 
 /**
  * Finds the `TokenError` in an error of a client: the error itself, or one in its `cause`, `detail` or `original`, at most four levels deep. The
- * outermost one is returned. A client that uses the fetch of `withBearer` takes its rejection for a network error, and wraps it.
+ * outermost one is returned. A client that uses the fetch of `withBearer` treats its rejection as a network error, and wraps it.
  *
  * @example
  * ```ts

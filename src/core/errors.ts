@@ -254,7 +254,7 @@ function framesOf(stack: unknown, message: string): string[] {
   return (behind ?? '').split('\n').filter((line) => /^ {4}at \S.*(:\d+:\d+\)?|<anonymous>\)?|\(native\))$/.test(line))
 }
 
-/** The error of a request whose login has ended (R10). @param isReplaced Whether another login has taken its place. */
+/** The error of a request whose login has ended (R10). @param isReplaced Whether another login has replaced it. */
 export function endOfLogin(isReplaced: boolean | undefined): TokenError {
   const [code, what, as] = isReplaced
     ? (['ERR_LOGIN_REPLACED', 'Another login took its place', 'is logged in now'] as const)

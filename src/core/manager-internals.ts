@@ -60,7 +60,7 @@ export interface ManagerInternals {
 }
 
 export interface PageParts {
-  /** A request of a caller, bound to its login. The worker answers it for `given.resource`. */
+  /** A request of a caller, bound to its login. The worker responds for `given.resource`. */
   readonly ofLogin: (name: string, options: WaitOptions | undefined, given: object) => Promise<unknown>
   /** Any other request. */
   readonly ask: (name: string, ms: number, given: object) => Promise<unknown>

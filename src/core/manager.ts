@@ -160,7 +160,7 @@ export class Manager implements LoginManager {
     const signal = ownOption(options, 'signal')
     const maxWaitMs = waitMsOf(options, renewal.maxWaitMs)
     const limit = { clock, ms: maxWaitMs, holdsProcess: true, signal, atLimit: () => undefined }
-    // If the store does not answer within the caller's limit, the caller still gets a valid token.
+    // If the store does not respond within the caller's limit, the caller still gets a valid token.
     await withinLimit(Promise.resolve(checker?.checkOnce()), limit).catch(() => checkNotAborted(signal))
     if (login && generation < login.generations.first) throw login.errorOfEnd()
     const leftMs = Math.max(0, maxWaitMs - (this.#machine.now - now))

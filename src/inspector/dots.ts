@@ -99,7 +99,7 @@ export function withDot({ from, dots }: Course, dot: Dot): Course {
   return { from: from + surplus, dots: [...dots.slice(surplus), dot] }
 }
 
-/** @returns The course without the older dots; the same object if there are none. */
+/** @returns The course without older dots; the same object if there are none. */
 export function without(course: Course, olderThan: number): Course {
   const first = course.dots.findIndex(([at]) => at >= olderThan)
   const gone = first < 0 ? course.dots.length : first

@@ -5,7 +5,7 @@ import { type Row, row } from './row.ts'
 /** The name of this tab. No other tab has an empty name. */
 export const OWN = ''
 
-/** @returns A function that draws the courses of the tabs, a row for each. */
+/** @returns A function that draws the dots of the tabs, a row for each tab. */
 export function rowsIn(place: Parent, make: Make): (courses: ReadonlyMap<string, Course>, now: number) => void {
   const drawn = new Map<string, Row>()
   return (courses, now) => {

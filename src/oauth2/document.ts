@@ -53,7 +53,7 @@ export function otherProtocol(document: Members | undefined): string | undefined
 
 /**
  * @returns `sub` of the `id_token` in a response (OpenID Connect Core, section 2). The signature is not verified: the token came straight from the token
- *   endpoint, and the subject only tells the logins of different users apart.
+ *   endpoint, and the subject only distinguishes the logins of different users.
  */
 export function subjectIn(document: Members): string | undefined {
   const token = memberOf(document, 'id_token')

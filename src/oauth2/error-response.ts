@@ -35,7 +35,7 @@ function hasError(document: Members | undefined, { codes }: CustomErrors): boole
 /**
  * Reads an error response: its words, then one row of the table of meanings, then its error.
  *
- * @param kind The request. Most servers answer a revocation with a status alone.
+ * @param kind The request. Most servers respond to a revocation with a status alone.
  * @returns Undefined if the response is no error. It may still be unusable.
  */
 export function errorResponseOf(

@@ -34,7 +34,7 @@ export function subscription(subscriber: RedisSubscriber): ReturnType<typeof not
       for (const lost of ['end', 'close', 'error', 'reconnecting']) subscriber.on(lost, () => to.lost())
       to.subscribe()
     },
-    // ioredis would take a function for a callback.
+    // ioredis would treat a function as a callback.
     () =>
       isIoredis
         ? (subscriber as Subscribing).subscribe(CHANNEL)

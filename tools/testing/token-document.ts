@@ -13,7 +13,7 @@ export function reply(status: number, document: object, headers: Record<string, 
   return { status, headers: { 'Content-Type': mediaType, ...headers }, body: JSON.stringify(document) }
 }
 
-/** An error body as JSON:API has it; the specification shows none (section 7). */
+/** An error body in the format of JSON:API; the specification shows none (section 7). */
 export function errorReply(status: number, detail: string, code?: string, headers?: Record<string, string>): Reply {
   return reply(status, { errors: [{ status: String(status), code, detail }] }, headers)
 }

@@ -1,4 +1,4 @@
-// Plays one row with one contestant, in a thread of its own, because some keep their state in their module. The starter ends the thread.
+// Plays one row with one contestant, in a thread of its own, because some contestants keep their state in their module. The starter ends the thread.
 import axios from 'axios'
 import { parentPort, workerData } from 'node:worker_threads'
 import { startTokenService } from '../../evergreen.mjs'

@@ -11,7 +11,7 @@ const LONGEST_MS = 10_000
  *
  * @param program `put(instance, world)` puts the library on the instance, and returns what its own `checks` need, with `request(config)` if
  * requests go another way than `instance.request`. `prepare(world)` runs before the instance is made, and may return `baseUrl` and
- * `transport`; `end(world)` cleans up. `isMock`: the library answers instead of the API. `adapters`: of axios; default: its own choice.
+ * `transport`; `end(world)` cleans up. `isMock`: the library responds instead of the API. `adapters`: of axios; default: its own choice.
  */
 export async function foreign(program) {
   const { library, adapters = [undefined], checks = {} } = program

@@ -15,7 +15,7 @@ export function checkNock(nock, library) {
       nock.enableNetConnect('127.0.0.1')
       const scope = nock(api.baseUrl).persist()
       const reply = function (given) {
-        // nock 15 gives a Request; before, the request was `this.req`.
+        // nock 15 passes a Request; in earlier versions the request is `this.req`.
         const authorization =
           given instanceof Request ? given.headers.get('Authorization') : this.req.headers.authorization
         const { status, headers, body } = api.answer(String(authorization))

@@ -8,7 +8,7 @@ const LATENCY_MS = 40
 const SPREAD_MS = 2_000
 
 /**
- * One process, first while Redis answers, then while Redis hangs.
+ * One process, first while Redis responds, then while Redis hangs.
  *
  * @returns what was expected, each with whether it held.
  */

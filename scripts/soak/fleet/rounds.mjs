@@ -14,7 +14,7 @@ const CALLS_LOST = 3
 /**
  * Processes on one account. In each round the process that renews is killed or frozen at a random step.
  *
- * @param at Where they share: `{ redisUrl }` or `{ place }`, as for `Fleet`.
+ * @param at Where they share tokens: `{ redisUrl }` or `{ place }`, as for `Fleet`.
  * @param store What happens there: `{ trouble }` or `{ part, promote }`, as in `PLACES`; default: nothing.
  * @returns what was expected, each with whether it held.
  */
@@ -74,7 +74,7 @@ export async function rounds({ count, processes, at, store = {}, dice }) {
 /**
  * Waits until every process that is not frozen has the next token, and has then begun a request that was served.
  *
- * @returns `met`: all reports meanwhile; `hung`: the names of the processes that had not after `limitMs`.
+ * @returns `met`: all reports meanwhile; `hung`: the names of the processes that had not done so after `limitMs`.
  */
 export async function recovered(fleet, limitMs = Infinity) {
   const endAt = performance.now() + limitMs

@@ -7,7 +7,7 @@
  */
 
 /**
- * Whether a failed request says nothing against the library. On a busy machine a request may be on its way for longer than its token lives, and so may
+ * Whether a failed request says nothing against the library. On a busy machine a request may be in flight for longer than its token lives, and so may
  * its replay, after which the API's 401 surfaces by design. So the instants decide, not a guess: each of the two tokens lived when the request was given to
  * the transport, and had ended when the API saw it.
  *

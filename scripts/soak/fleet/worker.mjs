@@ -213,7 +213,7 @@ function reach(step) {
   else setTimeout(fall, delayMs)
 }
 
-/** `begunAndServed`: since the last report; `waited`: although there was a token; `withToken`: ms of each request with a live token. */
+/** `begunAndServed`: since the last report; `waited`: requests that waited although there was a token; `withToken`: ms of each request with a live token. */
 function nothing() {
   const requests = { served: 0, begunAndServed: 0, waited: 0, failures: [], withToken: [] }
   return { ...requests, suspicions: [], renewals: [], commands: 0 }
