@@ -51,11 +51,10 @@ function opened(
     ...{ source, resource, readThrown, login: layer, isSeparate: !isJoined },
     requests,
   })
-  const own = isJoined ? slotStore(family, resource.key) : store
   const { renewal, retry, exchangeTimeoutMs, onSuspicious, clock, random, storeKey } = settings
   const options = {
     source: derived,
-    ...(own && { store: own }),
+    store: isJoined ? slotStore(family, resource.key) : store,
     storeKey: isJoined ? storeKey : `${storeKey} ${resource.key}`,
   }
   const inner = new Manager(
@@ -73,6 +72,7 @@ function opened(
     family.members.delete(resource.key)
   })
   family.members.set(resource.key, { tokens, joined })
+  if (family.account.isClosed) void tokens.close()
   return tokens
 }
 

@@ -4,7 +4,7 @@ import { person } from '../../src/login/index.ts'
 import { loginSource } from '../../src/oauth2/login-source.ts'
 import { contextText } from '../../src/oauth2/login-context.ts'
 import { forResource } from '../../src/oauth2/index.ts'
-import { misuse } from '../service/world.ts'
+import { failureOf, misuse } from '../service/world.ts'
 import { NO_STORE, ORDERS, STOCK, worldWith } from './world.ts'
 
 describe('given a source of its own (F418)', () => {
@@ -60,6 +60,19 @@ describe('given a source of its own (F418)', () => {
       ['', 'orders', ''],
     ])
     await Promise.all([own.close(), login.close()])
+  })
+
+  it('when its manager is closed, then a resource that is opened later is closed, too, and requests nothing', async () => {
+    const { login: _, ...credentials } = source({ resources: true })
+    const before = asked.length
+    for (const own of [source({ resources: true }), credentials]) {
+      const tokens = createTokenManager({ source: own })
+      await tokens.adopt({ accessToken: 'a', accessLifetimeMs: 60_000, refreshToken: 'r' })
+      await tokens.close()
+      const orders = forResource(tokens, { resource: ORDERS })
+      expect(await failureOf(orders.getAccessToken())).toMatchObject({ code: 'ERR_CLOSED' })
+      expect([orders.status().phase, asked.length]).toEqual(['closed', before])
+    }
   })
 
   it('when it does not, or the options name nothing, then a TypeError says what to do', async () => {
