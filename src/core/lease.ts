@@ -128,6 +128,7 @@ export interface ReleaseResult {
 export interface Retry {
   readonly kind: 'retry'
   readonly ms: number
+  readonly code?: undefined
 }
 /** What follows a failed exchange. */
 export type Next = Retry | CoolDown

@@ -238,22 +238,19 @@ export function coolDownMs(
   situation: Pick<Situation, 'failures' | 'sinceLeaseMs' | 'usableMs'> & Partial<Pick<Situation, 'chance' | 'isAlone'>>,
   retryAfterMs: number,
 ): number {
-  const { failures, sinceLeaseMs, usableMs, chance, isAlone } = situation
+  const { failures, sinceLeaseMs, usableMs, chance = 0, isAlone } = situation
   if (error.code === 'ERR_LOGIN_REQUIRED') return Infinity
   if (error.code === 'ERR_STORE_UNAVAILABLE') return shortBackoffMs(chance)
   // A wrong password causes one token request per minute, not one per request: services lock accounts after many failures.
-  if (error.code === 'ERR_CREDENTIALS_REJECTED') return Math.max(MINUTE_MS, retryAfterMs)
-  const isStill429 = isAlone && error.code === 'ERR_THROTTLED' && failures > 2
-  const stepMs = isStill429 ? throttledMs(failures, chance) : Math.min(5_000 * 2 ** (failures - 1), 20_000)
-  const steppedMs = Math.max(5_000, stepMs - sinceLeaseMs)
+  if (error.code === 'ERR_CREDENTIALS_REJECTED') return Math.max(retryAfterMs, MINUTE_MS)
+  // Processes without a common store spread their requests over minutes, because their repeated requests would get all of them throttled (F417).
+  if (error.code === 'ERR_THROTTLED' && isAlone && failures > 2)
+    return Math.max(retryAfterMs, MINUTE_MS * (2 + 3 * chance))
+  const steppedMs = Math.max(5_000, Math.min(5_000 * 2 ** (failures - 1), 20_000) - sinceLeaseMs)
   // One more probe before the token expires: if the outage is over by then, no caller notices it.
   const backoffMs = usableMs > 2_000 ? Math.min(steppedMs, usableMs - 1_000) : steppedMs
   return Math.max(backoffMs, retryAfterMs)
 }
-
-/** Processes without a common store spread their requests over five minutes, because their repeated requests would get all of them throttled (F417). */
-const throttledMs = (failures: number, chance = 0) =>
-  failures > 3 ? 150_000 * (1 + chance) : 60_000 * (1 + 4 * chance)
 
 /** The cool-down for all owners of the record. @param failures Consecutive failed renewals, including this one. */
 export function coolDownOf(error: TokenError, ms: number, failures: number): Whole<OwnCoolDown> {

@@ -326,7 +326,7 @@ export class Renewal implements Turn {
       credentialsDigest,
       halted: this.pauses.halted(),
       chance,
-      isAlone: !store || lease.isPrivate === true,
+      isAlone: !store || lease.isPrivate,
     }
   }
 

@@ -31,7 +31,7 @@ export interface Situation {
   /** Uniform in [0, 1). */
   readonly chance: number
   /** No other process respects the cool-down: there is no store, or it is unavailable. */
-  readonly isAlone?: boolean
+  readonly isAlone?: boolean | undefined
   readonly lease: Pick<Lease, 'tokens' | 'presentations' | 'isDoubted' | 'isRestored' | 'overlapped' | 'unclear'>
   /** The state of the record when the lease is released. Undefined: the store is unreachable. */
   readonly meanwhile?: Meanwhile | undefined

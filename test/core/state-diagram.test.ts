@@ -5,7 +5,7 @@ import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { randomFrom } from '../support/random.ts'
 
 const LIFE_MS = 8_000
-const STEPS = 10_000
+const STEPS = 20_000
 /** Shorter than any phase. */
 const STEP_MS = 150
 

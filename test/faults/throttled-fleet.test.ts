@@ -14,11 +14,13 @@ class Throttling implements TokenSource {
   readonly #clock: ManualClock
   readonly #perMinute: number
   readonly #draw: () => number
+  readonly #lifetimeMs: number
 
-  constructor(clock: ManualClock, perMinute: number, draw: () => number) {
+  constructor(clock: ManualClock, perMinute: number, draw: () => number, lifetimeMs: number) {
     this.#clock = clock
     this.#perMinute = perMinute
     this.#draw = draw
+    this.#lifetimeMs = lifetimeMs
   }
 
   async obtain() {
@@ -28,7 +30,7 @@ class Throttling implements TokenSource {
     if (mayPass) this.#accepted.push(now)
     await new Promise<void>((resolve) => this.#clock.setTimer(resolve, 20 + 400 * this.#draw()))
     if (!mayPass) throw new TokenError('ERR_THROTTLED', 'The token service responded with 429', { status: 429 })
-    return { accessToken: `access-${now}`, accessLifetimeMs: 3_600_000 }
+    return { accessToken: `access-${now}`, accessLifetimeMs: this.#lifetimeMs }
   }
 
   /** How many requests arrived in each minute. */
@@ -46,10 +48,10 @@ const STORES = {
 }
 
 /** Ten minutes in which each process sends a request every five seconds. */
-async function tenMinutes(processes: number, perMinute: number, seed: number, store: keyof typeof STORES) {
+async function tenMinutes(processes: number, perMinute: number, seed: number, store: keyof typeof STORES, s = 3_600) {
   const clock = manualClock()
   const draw = randomFrom(seed)
-  const service = new Throttling(clock, perMinute, draw)
+  const service = new Throttling(clock, perMinute, draw, s * 1_000)
   const start = clock.monotonicNow()
   const managers: TokenManager[] = Array.from({ length: processes }, () =>
     createTokenManager({ source: service, clock, random: draw, store: STORES[store](), renewal: { maxWaitMs: 4_000 } }),
@@ -61,7 +63,9 @@ async function tenMinutes(processes: number, perMinute: number, seed: number, st
     await clock.advance(5_000)
   }
   const served = managers.filter((tokens) => tokens.peekAccessToken() !== undefined).length
-  await Promise.all(managers.map((tokens) => tokens.close()))
+  const closed = Promise.all(managers.map((tokens) => tokens.close()))
+  await clock.advance(1_000)
+  await closed
   return { minutes: service.perMinute(start, 10), served }
 }
 
@@ -75,6 +79,17 @@ describe.each(Object.keys(STORES) as (keyof typeof STORES)[])(
         const { minutes, served } = await tenMinutes(processes, perMinute, 417, store)
         expect(Math.max(...minutes.slice(1))).toBeLessThanOrEqual(1.5 * perMinute)
         expect(served).toBeGreaterThan(0.9 * processes)
+      },
+      120_000,
+    )
+
+    it.each(share([60, 120], [60]))(
+      'when 100 processes have tokens of %d s, then at most twice: after a success, the responses of the last minutes still count',
+      async (lifetimeS) => {
+        const { minutes, served } = await tenMinutes(100, 25, 417, store, lifetimeS)
+        const settled = minutes.slice(5)
+        expect(settled.reduce((sum, count) => sum + count) / settled.length).toBeLessThanOrEqual(2 * 25)
+        expect(served).toBeGreaterThan(10)
       },
       120_000,
     )
