@@ -249,9 +249,9 @@ async function follow<R extends ClientResponse>(request: BearerRequest<R>, respo
     request.prepareReplay(response)
     return sendProven(request)
   }
+  // This request is not sent again, but later requests need another token.
+  if (decision !== 'surface') access.renewInBackground(token)
   if (decision === 'surface-again') access.anomaly('new-tokens-refused', NEW_TOKENS_REFUSED)
-  // This request cannot be sent again, but later requests need another token.
-  if (decision === 'renew-in-background') access.renewInBackground(token)
   if (await request.beforeSurface?.(response)) return sendProven(request)
   return surface(request, response, failure)
 }

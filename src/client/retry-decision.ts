@@ -1,9 +1,9 @@
 import type { Remedy } from './challenges.ts'
 
 /**
- * What follows a response that rejects the token. `surface`: the caller receives the response. `surface-again`: the same, but the API has rejected two
- * tokens, which is an anomaly. `replay`: the request is sent again with another token. `renew-in-background`: the caller receives the response, and
- * later requests get another token. `prove-again`: the request is sent again with the same token and a new proof.
+ * What follows a response that rejects the token. `surface`: the caller receives the response. `renew-in-background`: the same, and later requests get
+ * another token. `surface-again`: the same as that, but the API has rejected two tokens, which is an anomaly. `replay`: the request is sent again with
+ * another token. `prove-again`: the request is sent again with the same token and a new proof.
  */
 export type RetryDecision = 'surface' | 'surface-again' | 'replay' | 'renew-in-background' | 'prove-again'
 

@@ -59,6 +59,7 @@ export class Manager implements LoginManager {
     try {
       const token = await this.#replace(refused, options)
       if (token !== refused) return token
+      this.#noteRejection(refused)
       const message = 'The service issued the rejected access token again'
       const advice = `${message}: check that the API and the token service belong together`
       this.#settings.events.anomaly('new-tokens-refused', advice)
@@ -174,11 +175,10 @@ export class Manager implements LoginManager {
     const { generations, login } = this.#account
     // The rejected token belongs to the current login, so the caller must not receive a token of the next login.
     const generation = generations.first
-    if (!this.#isCurrent(refused)) {
+    if (!this.#noteRejection(refused)) {
       if (login?.isOfEndedLogin(refused)) throw login.errorOfEnd()
       return this.#getFor(generation, options)
     }
-    this.#noteRejection()
     if (login && generation < generations.first)
       throw this.#settings.events.refused(login.errorOfLoss(undefined, this.#account.backoff?.error), 'refused')
     const isExpired = this.#account.current?.freshness === 'expired'
@@ -191,8 +191,7 @@ export class Manager implements LoginManager {
 
   /** Starts the replacement of `refused` for later callers. No caller waits for it, and it does not keep the process alive. */
   #renewInBackground(refused: string): void {
-    if (!this.#isCurrent(refused)) return
-    this.#noteRejection()
+    if (!this.#noteRejection(refused)) return
     if (admissionOf(this.#account, this.#machine) !== 'start' || this.#beginForced()) return
     const { current } = this.#account
     if (this.#settings.renewal.background) this.#machine.renew('refused', false)
@@ -213,11 +212,18 @@ export class Manager implements LoginManager {
     return this.#account.current?.stored.accessToken === token
   }
 
-  /** Notes that the API rejected the current token. If its login has ended too, no caller receives the token again (F206). */
-  #noteRejection(): void {
-    const { current } = this.#account
-    current?.rejected()
-    this.#machine.logins.concludeLoss?.()
+  /**
+   * Notes that the API rejected `refused`, if that is the current token. If its login has ended too, no caller receives the token again (F206).
+   *
+   * @returns Whether it is the current token.
+   */
+  #noteRejection(refused: string): boolean {
+    const isCurrent = this.#isCurrent(refused)
+    if (isCurrent) {
+      this.#account.current?.rejected()
+      this.#machine.logins.concludeLoss?.()
+    }
+    return isCurrent
   }
 
   /** Begins a renewal after a rejection by the API. @returns Undefined if it may begin; otherwise when it may, and the error. */

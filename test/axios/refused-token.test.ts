@@ -7,7 +7,7 @@ import { withBearer } from '../../src/fetch/index.ts'
 import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { settle } from '../support/watched-clock.ts'
 import { rejecting, startApi } from './support/api-server.ts'
-import { managerOf, mint, startTokens } from './support/tokens.ts'
+import { managerOf, mint, type MintOptions, startTokens } from './support/tokens.ts'
 import { failureOf, until } from './support/turns.ts'
 
 const REQUESTS = 40
@@ -111,10 +111,10 @@ describe('given an API that rejects a token that cannot be replaced (F385)', () 
   const isReady = (tokens: TokenManager) =>
     !['refused', 'cooling-down', 'stopped', 'closed'].includes(tokens.status().phase)
 
-  async function refusedBy(script: Parameters<typeof startApi>[0]) {
+  async function refusedBy(script: Parameters<typeof startApi>[0], options?: MintOptions) {
     const server = await startApi(script)
     const clock = manualClock()
-    const minted = mint({ lifetimeMs: 3_600_000 })
+    const minted = mint({ lifetimeMs: 3_600_000, ...options })
     const tokens = managerOf(minted.source, { clock })
     const api = axios.create({ baseURL: server.baseUrl })
     attachBearer(api, tokens)
@@ -141,9 +141,11 @@ describe('given an API that rejects a token that cannot be replaced (F385)', () 
     expect(tokens.status().phase).toBe('fresh')
   })
 
-  it('when new tokens are rejected, too, then the phase is refused until a token can be replaced', async () => {
-    const { tokens, api } = await refusedBy(() => ({ status: 401 }))
-    await failureOf(api.get('/'))
+  it.each([
+    ['new tokens are', {}],
+    ['the same token is issued and', { token: () => 'same' }],
+  ])('when %s rejected, too, then the phase is refused', async (_, options) => {
+    const { tokens, api } = await refusedBy(() => ({ status: 401 }), options)
     await failureOf(api.get('/'))
     expect(tokens.status().phase).toBe('refused')
   })
