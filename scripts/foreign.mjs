@@ -35,7 +35,7 @@ let isGood = sum('failed') === 0
 if (isGood && !values.only) {
   const table = tableOf(programs, JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')))
   const state = await syncTable('docs/works-with.md', 'npm run test:foreign', table, values.write)
-  console.log(`\nThe table of docs/works-with.md is ${state}${state === 'outdated' ? ': -- --write' : ''}.`)
+  console.log(`\nThe table of docs/works-with.md is ${state}${state === 'outdated' ? ': run with -- --write' : ''}.`)
   isGood = state !== 'outdated'
 }
 console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`)

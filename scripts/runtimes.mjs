@@ -55,7 +55,7 @@ if (isGood && !only) {
   ])
   const table = `${markdownTable([['runtime', 'version', 'checks passed'], ...cells])}\n\nWith axios ${versionOf('axios')}.`
   const state = await syncTable('docs/works-with.md', 'npm run test:runtimes', table, write)
-  console.log(`\nThe table of docs/works-with.md is ${state}${state === 'outdated' ? ': -- --write' : ''}.`)
+  console.log(`\nThe table of docs/works-with.md is ${state}${state === 'outdated' ? ': run with -- --write' : ''}.`)
   if (state === 'outdated') process.exitCode = 1
 }
 

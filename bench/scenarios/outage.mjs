@@ -3,7 +3,7 @@ import { figure } from '../lib/table.mjs'
 import { cores, inThreads } from '../lib/threads.mjs'
 
 export const name = 'outage'
-export const title = 'Outage: the token service is away for a while'
+export const title = 'Outage: the token service is temporarily unavailable'
 
 const WORKER = new URL('../lib/outage/worker.mjs', import.meta.url)
 

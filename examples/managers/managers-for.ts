@@ -10,7 +10,7 @@ interface Open<Manager, Input> {
  * A manager for each user and API.
  *
  * @param create Receives a function that returns the input of the latest use.
- * @param limits `max`: how many stay open. `idleMs`: an idle manager is closed when another one is used next.
+ * @param limits `max`: how many stay open. `idleMs`: a manager unused for this long is closed when another is used.
  */
 export function managersFor<Manager extends { close(): Promise<unknown> }, Input>(
   create: (user: string, api: string, input: () => Input) => Manager,

@@ -7,7 +7,7 @@ await foreign({
   library: 'axios-rate-limit',
   put: (instance) => void rateLimit(instance, { maxRequests: 2, perMilliseconds: 20 }),
   checks: {
-    async 'requests without a token release their places'({ get, service, instance, clock }) {
+    async 'requests without a token release their slots'({ get, service, instance, clock }) {
       service.failNext('obtain', { status: 503 })
       const urls = Array.from({ length: 6 }, (_, n) => `/orders/${n}`)
       await Promise.all(urls.map((url) => failureOf(get(url))))
@@ -15,7 +15,7 @@ await foreign({
       await clock.advance(61_000)
       for (const { status } of await Promise.all(urls.map((url) => get(url)))) assert.equal(status, 200)
     },
-    async 'a replay takes no place of its own'({ get, api, instance }) {
+    async 'a replay takes no slot of its own'({ get, api, instance }) {
       await get('/before')
       // One request an hour: a second one would wait beyond the end of the test.
       instance.setRateLimitOptions({ maxRequests: 1, perMilliseconds: 3_600_000 })

@@ -60,7 +60,7 @@ export type AnomalyKind =
   | 'retry-after-clamped' // the service asked for a longer pause than retry.maxRetryAfterMs
   | 'unexpected-response' // usable, but not as specified: missing id, same or no refresh token, …
   | 'origin-not-allowed' // a request was sent without a token: no attachment allows its origin
-  | 'header-in-defaults' // a default header of the instance disables the attachment
+  | 'header-in-defaults' // a default header of the instance overrides the token
   | 'header-leftover' // a request has its own header with an implausible value, such as `Bearer undefined`
   | 'stored-tokens-unusable' // the stored record is damaged, comes from a newer release, or is encrypted with an unknown key
   | 'tokens-unencrypted' // the store has no encryption keys

@@ -27,7 +27,7 @@ export interface StoredTokens {
 
 /** The tokens from an exchange or a login. Without an access token, `accessToken` is empty and its lifetime is 0. */
 export type NewTokens = Omit<StoredTokens, 'version' | 'login'> & {
-  /** For a login that only its owner had: whether the refresh token was rejected, and for how long it has been in doubt. */
+  /** For a login from a private record: whether the refresh token was rejected, and for how long it has been in doubt. */
   readonly retired?: boolean | undefined
   readonly doubtMs?: number | undefined
 }

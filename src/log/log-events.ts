@@ -120,7 +120,7 @@ const LINES: { readonly [Name in keyof LoginEvents]: (event: LoginEvents[Name]) 
           'info',
           login === 'present'
             ? `loginChanged: a user logged in ${by} (${account} account)`
-            : `loginChanged: a login is required (${reason ?? 'unknown'}), ended ${by}`,
+            : `loginChanged: a login is required (${reason ?? 'unknown'} ${by})`,
         ],
   anomaly: ({ kind, message }) => ['warn', `anomaly: ${kind}; ${message}`],
   storeUnavailable: ({ message }) => ['warn', `storeUnavailable: ${message}`],

@@ -46,7 +46,7 @@ function lifetimeOf(value: unknown, now: number): number | undefined {
   return Number.isFinite(number * 1_000) ? number * 1_000 : undefined
 }
 
-/** Whether the instant is from 2001 to 2100. In ms, the lower bound would be a lifetime of 31 years. */
+/** Whether the instant is from 2001 to 2100. As a lifetime, the lower bound would be 31 years. */
 function isOfOurTime(at: number): boolean {
   return at >= 1e12 && at <= 4.1e12
 }

@@ -9,8 +9,9 @@ import { USE_OAUTH, oauthErrorOf, oauthServer, VARIANT_B } from './token-documen
 const GONE = [404, 405, 410, 415, 422]
 
 /**
- * Reads a complete response outside 2xx (specification, section 7, and the field notes), with what to do about it. The specification defines no response for
- * a removed refresh endpoint, but announces the end of Variant B (section 9). The refresh token is then intact, and the credentials may still work.
+ * Interprets a complete non-2xx response (specification, section 7, and the field notes), and advises what to do. The specification defines no response for
+ * a removed refresh endpoint, but announces the end of Variant B (section 9). If the endpoint is gone, the refresh token is intact, and the
+ * credentials may still work.
  *
  * @param variant The variant that the source uses.
  */

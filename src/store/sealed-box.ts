@@ -46,7 +46,7 @@ export class KeyRing {
     const known = keysOf(given.filter((entry): entry is Numbered => !isPromise(entry[1])))
     this.isKnown = known.size === given.length
     this.#keys = this.isKnown ? Promise.resolve(known) : promisedKeys(given)
-    // The rejection also reaches each step.
+    // `ids`, `seal` and `open` reject, too.
     this.#keys.then(
       () => (this.isKnown = true),
       () => undefined,
@@ -119,7 +119,7 @@ export class UnusableKeys extends Error {}
 function aesKeyOf(name: string, key: EncryptionKey['key']): Promise<AesKey> {
   if (key instanceof Uint8Array) {
     if (key.byteLength !== 32) throw new RangeError(`${name} must have 32 bytes, got ${key.byteLength}`)
-    if (key.every((byte) => byte === key[0])) throw new TypeError(`${name} must be random, got 32 times the same byte`)
+    if (key.every((byte) => byte === key[0])) throw new TypeError(`${name} must be random, got the same byte 32 times`)
     return crypto.subtle.importKey('raw', key.slice(), 'AES-GCM', false, ['encrypt', 'decrypt'])
   }
   // Checked by its tag: a key of another realm is no instance of this realm's CryptoKey.

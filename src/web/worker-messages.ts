@@ -31,7 +31,7 @@ export interface Login {
 export const isSame = (one: Login | undefined, other: Login | undefined) =>
   one?.worker === other?.worker && one?.generation === other?.generation
 
-/** A request of a page, under the name `QUESTION`, with a port for the response. */
+/** A request of a page, sent under `REQUEST_KEY`, with a port for the response. */
 export interface PageRequest {
   readonly name: string
   readonly given?: unknown
@@ -64,7 +64,7 @@ export interface WorkerResponse {
   readonly error?: TransferredError
   /** After `adopt`, `logout` and `reset`: the resulting login. */
   readonly own?: Login | undefined
-  /** Until this request the worker sent no events to this page: the worker has restarted, or had removed a silent page. */
+  /** Until this request the worker sent no events to this page: the worker has restarted, or had removed this page, which was silent. */
   readonly isUnknown: boolean
 }
 export interface Notification {

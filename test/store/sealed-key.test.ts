@@ -7,7 +7,7 @@ it.each([0, 7])(
   (byte) => {
     const key = new Uint8Array(32).fill(byte)
     expect(() => sharedStore(new MemoryRegister(), { encryptionKeys: [{ id: 'k1', key }] })).toThrow(
-      new TypeError('encryptionKeys[0].key must be random, got 32 times the same byte'),
+      new TypeError('encryptionKeys[0].key must be random, got the same byte 32 times'),
     )
   },
 )

@@ -4,11 +4,11 @@ const LIFETIME_MS = 60_000
 const REFRESH_LIFETIME_MS = 6 * 3_600_000
 
 /**
- * A token source whose token service is away for a while. With `pairs` the service issues refresh tokens. Each is valid for one exchange that the
+ * A token source whose token service is temporarily unavailable. With `pairs` the service issues refresh tokens. Each is valid for one exchange that the
  * service performs, whether or not the response arrives.
  */
 export function awayForAWhile({ clock, draw, pairs, latencyMs, kind, startAt, endAt }) {
-  /** Instants of token calls. */
+  /** Times of token requests. */
   const calls = []
   const spendable = new Set()
   let issued = 0
@@ -42,7 +42,7 @@ const refused = { outcome: 'not-sent' }
 const reset = { outcome: 'unknown', mayAct: true }
 const unavailable = { outcome: 'unknown-5xx', status: 503, mayAct: true }
 
-/** The fault that one call meets, by the kind of outage. */
+/** The fault of one token request, by kind of outage. */
 const FAULTS = {
   refused: () => refused,
   reset: () => reset,

@@ -1,6 +1,6 @@
 import type { LoginManager } from 'axios-evergreen/login'
 
-/** Call it at each start, before the first request. `userStore` is in `sessionStorage`, unless your settings say otherwise. */
+/** Call it at each start, before the first request. Pass `sessionStorage`, the default of oidc-client-ts, unless you set `userStore`. */
 export async function carryOver(
   tokens: LoginManager,
   authority: string,

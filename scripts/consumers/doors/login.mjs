@@ -29,7 +29,7 @@ async function main() {
   assert.equal(plain.status().login, undefined)
   // @ts-expect-error: nor its events
   plain.on('loginChanged', () => undefined)
-  // @ts-expect-error: nor its acts
+  // @ts-expect-error: nor its methods
   assert.deepEqual(await plain.logout(), { revoked: false, reason: 'nothing' })
 
   // @ts-expect-error: the option of earlier releases, whose error names its replacement

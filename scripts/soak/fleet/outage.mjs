@@ -10,7 +10,7 @@ const SPREAD_MS = 2_000
 /**
  * One process, first while Redis responds, then while Redis hangs.
  *
- * @returns what was expected, each with whether it held.
+ * @returns The expectations, each with whether it held.
  */
 export async function outage({ seconds, redis }) {
   console.log(`\nOne process, tokens of 3 s: ${seconds} s with Redis, then ${seconds} s in which Redis hangs.`)

@@ -3,8 +3,8 @@ import { text } from 'node:stream/consumers'
 import { library } from './library.mjs'
 
 /**
- * A simulated service behind a proxy for its token calls: `presented` holds, by refresh token, the workers that presented it. It also knows when each
- * access token ends, and when each path of the API was requested.
+ * A simulated service behind a proxy for its token requests: `presented` holds, by refresh token, the workers that presented it. It also records when
+ * each access token expires, and when each path of the API was requested.
  */
 export async function startWatchedService(options) {
   const service = await library.startTokenService(options)
@@ -46,7 +46,7 @@ export async function startWatchedService(options) {
     get calls() {
       return service.count('obtain') + service.count('refresh')
     },
-    /** Token calls whose caller died, or did not wait for the response. */
+    /** Token requests whose caller died, or did not wait for the response. */
     get lost() {
       return lost
     },

@@ -8,7 +8,7 @@ export async function POST(request: Request): Promise<Response> {
   const body = new URLSearchParams([...form] as [string, string][])
   const response = await fetch(process.env.LOGIN_ENDPOINT!, { method: 'POST', body })
   if (!response.ok) return new Response('Wrong name or password.', { status: 401 })
-  // A new session for each login, so that no attacker can have set its id before.
+  // A new session for each login prevents session fixation.
   const session = randomBytes(32).toString('base64url')
   const { tokens } = accountOf(session)
   await tokens.adopt(fromTokenResponse((await response.json()) as Record<string, unknown>))
