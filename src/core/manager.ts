@@ -127,9 +127,8 @@ export class Manager implements LoginManager {
 
   /** Returns the token if it is valid now. If renewal is due, starts it in the background. Without `background`, the next caller who waits starts it. */
   peekAccessToken(): string | undefined {
-    const mustCheck = this.#mustCheck()
-    const token = take(this.#account, this.#machine)
-    if (!mustCheck) return token
+    // A renewal must not begin first: no check is made while one reads the record.
+    if (!this.#mustCheck()) return take(this.#account, this.#machine)
     void this.#machine.checker?.checkOnce()
     return undefined
   }

@@ -62,6 +62,15 @@ describe('given a shared login whose tokens live for an hour (F278)', () => {
     expect(here.observed.loginChanged.at(-1)).toMatchObject({ login: 'required', by: 'elsewhere' })
   })
 
+  it('when the user logs out elsewhere, and renewal is due at the next request, then that request looks into the store, too', async () => {
+    const { clock, here, there } = await twoProcesses({ keepWarm: 'never' })
+    await clock.advance(HOUR - 60_000)
+    await there.tokens.logout()
+    await clock.advance(10_000)
+    expect([here.tokens.status().phase, here.tokens.peekAccessToken()]).toEqual(['due', undefined])
+    expect(await outcome(here.tokens.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+  })
+
   it('when another user logs in elsewhere, then no caller gets the token of Alice after that time', async () => {
     const { clock, here, there } = await twoProcesses()
     await there.tokens.adopt({ ...alice, accessToken: 'bob', refreshToken: 'b' })
