@@ -19,7 +19,7 @@ type Classify = (
   status: number,
   document: Members | undefined,
   report: ExchangeContext['report'],
-) => ErrorMeaning | undefined
+) => ErrorMeaning | 'invalid_target' | undefined
 
 /** The option `errors`, validated. */
 export interface CustomErrors {

@@ -2,6 +2,8 @@ import { CHALLENGED, type TokenSource } from '../core/token-source.ts'
 import { member } from '../core/thrown.ts'
 import type { SourceRequests } from '../resources/resource-source.ts'
 import type { Resource } from '../resources/resource-options.ts'
+import type { CustomErrors } from './custom-meaning.ts'
+import { said } from './error-words.ts'
 import { OAuth2 } from './oauth2.ts'
 import type { OAuth2Settings } from './source-settings.ts'
 
@@ -19,7 +21,7 @@ export class ResourceRequests implements SourceRequests {
   sourceFor(settings: OAuth2Settings): TokenSource | undefined {
     if (settings === this.#last?.own) return undefined
     if (settings !== this.#last?.settings) {
-      const own = { ...settings, ...parametersOf(this.#resource, settings) }
+      const own = { ...settings, ...parametersOf(this.#resource, settings), errors: errorsOf(settings) }
       this.#last = { settings, own, source: new OAuth2(own) }
     }
     return this.#last.source
@@ -40,4 +42,17 @@ function parametersOf({ options, scope }: Resource, { parameters }: OAuth2Settin
   const named = [resource ?? []].flat().map((one): [string, string] => ['resource', one])
   if (audience !== undefined) named.push(['audience', audience])
   return { scope, parameters: [...kept, ...named] }
+}
+
+/**
+ * `access_denied` denies the request, here for one resource. That the refresh token is invalid, servers say with `invalid_grant` (RFC 6749, sections 4.1.2.1
+ * and 5.2), or with a text. Under 401 it concerns the client.
+ */
+function errorsOf({ errors }: OAuth2Settings): CustomErrors {
+  const classify: CustomErrors['classify'] = (status, document, report) => {
+    const { meaning } = said(document, errors.codes, true)
+    const isDenied = meaning === 'access_denied' && [200, 400, 403].includes(status)
+    return errors.classify?.(status, document, report) ?? (isDenied ? 'invalid_target' : undefined)
+  }
+  return { ...errors, classify }
 }
