@@ -106,7 +106,7 @@ export interface Logins {
   /** Ends a lost login if its access token is no longer valid. */
   concludeLoss?(): void
   /** Called when the manager stops. Drops the access token, even if it is still valid. */
-  stop(by: 'here' | 'elsewhere'): void
+  stop(error: TokenError, by: 'here' | 'elsewhere'): void
 }
 
 /** Checks the record for the acts of its other owners. */

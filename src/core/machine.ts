@@ -224,11 +224,11 @@ export class Machine implements LoginHost {
     this.#account.forcedAt = -Infinity
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
     const by = isOwn ? 'here' : 'elsewhere'
-    if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.logins.stop(by)
     const isLost = error.code === 'ERR_LOGIN_REQUIRED'
     const isNews = isNewFailure(backoff, before, isLost && !isOwn && login?.isPresent === false)
     // An access token that is still valid is kept until it expires.
     const validMs = isLost ? this.logins.lost?.(error, by) : undefined
+    if (error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN') this.logins.stop(error, by)
     this.#armTimer(validMs ?? backoff.asksAt - this.now)
     const failure = coolDown.ms === Infinity ? error : errorWith(error, { retryAt: nextAttemptAt })
     // A pending login may still provide a token for the waiting callers.

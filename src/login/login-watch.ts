@@ -50,7 +50,7 @@ export class LoginWatch implements LoginView {
   /** Whether the source can obtain without the user, as a session can. */
   readonly #mayObtain: boolean
   /** Why and where the login ended, although its access token may still be valid. Not reported yet. */
-  loss: { readonly reason: LoginReason; readonly by: LoginChange['by'] } | undefined
+  loss: { readonly error: TokenError; readonly reason: LoginReason; readonly by: LoginChange['by'] } | undefined
   readonly generations = new LoginGenerations()
 
   /** @param isAlone Whether no store can hold a login. */
@@ -254,9 +254,9 @@ export class LoginWatch implements LoginView {
   }
 
   /** Notes that the login has ended. Without a store, only this manager can have ended it. */
-  lost(reason: LoginReason, by: LoginChange['by']): void {
+  lost(error: TokenError, by: LoginChange['by']): void {
     // The first `by` stays. The manager may later read in the record that its login has ended, which is not an end elsewhere.
-    this.loss = { reason, by: this.loss?.by ?? (this.#isAlone ? 'here' : by) }
+    this.loss = { error, reason: error.loginReason ?? 'refused', by: this.loss?.by ?? (this.#isAlone ? 'here' : by) }
   }
 
   /**

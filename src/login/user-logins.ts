@@ -1,5 +1,5 @@
 import type { Act, IsLast } from '../core/acts.ts'
-import { endOfLogin, type LoginReason, type TokenError } from '../core/errors.ts'
+import { endOfLogin, type TokenError } from '../core/errors.ts'
 import { newTokens, subjectOf } from '../core/exchange.ts'
 import { randomHex } from '../core/digest.ts'
 import { continues } from '../record/identity.ts'
@@ -191,7 +191,7 @@ export class UserLogins implements Logins {
     const { login } = this.#account
     const ended = this.#ending()
     this.#account.discard()
-    this.#end('logged-out')
+    this.#end(loginRequired('logged-out'))
     login.required('logged-out', 'here', ended.wasPending)
     this.#host.forget()
     return ended
@@ -228,7 +228,7 @@ export class UserLogins implements Logins {
   }
 
   /** Notes tokens of the record. Listeners are notified of a login elsewhere before any caller gets its token. */
-  use(tokens: StoredTokens, by: 'here' | 'elsewhere' = 'elsewhere'): void {
+  use(tokens: StoredTokens, by?: 'here' | 'elsewhere'): void {
     const { login, current } = this.#account
     // The store may return our own login only now, because it was unavailable.
     const isOther = !current?.isOf(tokens) && login.isNext(tokens)
@@ -241,8 +241,8 @@ export class UserLogins implements Logins {
    *
    * @returns How long an access token remains valid, ms; undefined: none is valid.
    */
-  lost({ loginReason = 'refused' }: TokenError, by: 'here' | 'elsewhere'): number | undefined {
-    this.#account.login.lost(loginReason, by)
+  lost(error: TokenError, by: 'here' | 'elsewhere'): number | undefined {
+    this.#account.login.lost(error, by)
     this.concludeLoss()
     const { current } = this.#account
     return current?.validToken === undefined ? undefined : current.remainingMs
@@ -257,16 +257,14 @@ export class UserLogins implements Logins {
     const { hasStarted, isAwaited } = login.generations
     const isEnd = account.current?.isRejected === true || loss.reason === 'logged-out'
     // If the loss was already reported, callers since then wait for the next login.
-    if (isEnd && hasStarted && !isAwaited) this.#end(loss.reason)
+    if (isEnd && hasStarted && !isAwaited) this.#end(loss.error)
     if (account.current?.validToken === undefined) login.required(loss.reason, loss.by)
   }
 
   /** The manager has stopped. Drops the access token, even a valid one. Requests that carry it get no token of a later login. */
-  stop(by: 'here' | 'elsewhere'): void {
-    const { login } = this.#account
-    login.end()
-    this.#account.current = undefined
-    login.required('refused', by)
+  stop(error: TokenError, by: 'here' | 'elsewhere'): void {
+    this.#end(error)
+    this.#account.login.required('refused', by)
   }
 
   /** Uses a login found in the record, unless an act came after the check. */
@@ -276,17 +274,17 @@ export class UserLogins implements Logins {
     this.#host.use(tokens)
   }
 
-  #end(reason: LoginReason): void {
-    this.#account.login.end()
-    this.#dismissCallers(loginRequired(reason))
-  }
-
   /** Another login replaces the current one. The first login that this manager learns of replaces none, so pending callers get it. */
   #supersede(): void {
     const { login } = this.#account
     if (!login.generations.hasStarted) return
     login.next()
     this.#dismissCallers(endOfLogin(true))
+  }
+
+  #end(error: TokenError): void {
+    this.#account.login.end()
+    this.#dismissCallers(error)
   }
 
   /** Requests of the ended login must get no token of a later one. Its callers are rejected. */

@@ -1,9 +1,8 @@
 import type { Account } from '../core/account.ts'
 import { digestOf } from '../core/digest.ts'
-import { endOfLogin, type TokenError } from '../core/errors.ts'
-import type { CoolDown, LeaseResult } from '../core/lease.ts'
-import type { LoginGenerations } from '../core/login-generations.ts'
-import type { LoginHost, LoginView } from '../core/login-port.ts'
+import { TokenError } from '../core/errors.ts'
+import type { CoolDown } from '../core/lease.ts'
+import type { LoginHost } from '../core/login-port.ts'
 import type { Machine } from '../core/machine.ts'
 import { CallFailed, coolDownOf } from '../core/plan.ts'
 import type { NewTokens, StoredTokens } from '../core/stored-tokens.ts'
@@ -46,9 +45,13 @@ function follow<Target extends object>(
   Object.defineProperty(target, name, { value: followed, configurable: true, writable: true })
 }
 
-/** The error of a caller whose login has ended or was replaced. */
-function errorOfEnd(login: LoginView, { isAwaited }: LoginGenerations): TokenError {
-  return isAwaited ? login.errorOfLoss('logged-out') : endOfLogin(true)
+/** @returns The backoff of a manager that `onSuspicious` has stopped. */
+export function stopIn({ backoff }: Pick<Account, 'backoff'>): Account['backoff'] {
+  return backoff?.error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN' ? backoff : undefined
+}
+
+function restError({ code, ...details }: CoolDown): TokenError {
+  return new TokenError(code, 'Another token request of this login has just failed', details)
 }
 
 /** The resources of one manager. They follow its login, and share each new refresh token. */
@@ -74,23 +77,48 @@ export class Family {
     follow(account.generations, 'end', ended)
     follow(account.generations, 'replaced', ended)
     follow(machine, 'forget', ended)
+    // Callers of an ended login get the same error, whichever of its tokens they wait for.
+    follow(machine.room, 'dismiss', (error: TokenError, until: number, before = 0) => {
+      for (const { joined } of this.members.values()) joined?.host.room.dismiss(error, until, before)
+    })
     follow(machine, 'resume', () => this.#resume())
     follow(machine, 'close', () => this.#close())
-    if (!account.settings.store) this.#keepLoss()
+    if (!account.settings.store) this.#keepFailures()
   }
 
-  /** A record in memory does not keep why the login has ended. So the next lease request of each manager rejects with that error (F409). */
-  #keepLoss(): void {
+  /** A record in memory keeps neither a cool-down nor why the login has ended. So here, the next lease request of each manager rejects with that (F409). */
+  #keepFailures(): void {
     const { record } = this.account.settings
     const acquire = record.acquire.bind(record)
-    const acquired: TokenRecord['acquire'] = async (...given) => {
-      if (this.#loss) throw new CallFailed(this.#loss, coolDownOf(this.#loss, Infinity, 1))
-      return acquire(...given)
+    const release = record.release.bind(record)
+    const own: Pick<TokenRecord, 'acquire' | 'release'> = {
+      acquire: async (...given) => {
+        this.#checkRest(given[3]?.breaksCoolDown === true)
+        return acquire(...given)
+      },
+      release: (lease, given) =>
+        release(lease, (meanwhile) => {
+          const report = typeof given === 'function' ? given(meanwhile) : given
+          const { shared } = report
+          if (shared?.kind === 'cool-down' && shared.ms < Infinity)
+            this.#rest = { coolDown: shared, until: this.#now + shared.ms }
+          return report
+        }),
     }
-    Object.defineProperty(record, 'acquire', { value: acquired, configurable: true, writable: true })
+    Object.assign(record, own)
+    follow(record, 'accept', () => (this.#rest = undefined))
     follow(this.machine.logins, 'lost', (error: TokenError, by: 'here' | 'elsewhere') => {
       if (by === 'here') this.#loss = error
     })
+  }
+
+  /** @throws {CallFailed} Why no manager of the login may make a token request now. */
+  #checkRest(isForced: boolean): void {
+    if (this.#loss) throw new CallFailed(this.#loss, coolDownOf(this.#loss, Infinity, 1))
+    const { coolDown, until } = this.#rest ?? { until: 0 }
+    const ms = until - this.#now
+    if (coolDown && ms > 0 && (coolDown.isFirm || !isForced))
+      throw new CallFailed(restError(coolDown), { ...coolDown, ms })
   }
 
   /** Half of a SHA-256 digest, because a record must not contain the names of APIs. */
@@ -131,7 +159,6 @@ export class Family {
   /** An exchange for a resource has rotated the refresh token of the login. @param before The version of the record that it began with. */
   rotated({ version, login, refreshToken, refreshRemainingMs }: StoredTokens, before: number): void {
     const { account } = this
-    this.#rest = undefined
     if (account.seenVersion >= before) account.seenVersion = Math.max(account.seenVersion, version)
     const { current } = account
     if (!current || current.stored.login !== login || refreshToken === undefined) return
@@ -153,25 +180,16 @@ export class Family {
     return { ...access, accessRemainingMs: access.accessRemainingMs - (this.#now - at) }
   }
 
-  rests(coolDown: CoolDown): void {
-    if (!this.account.settings.store && coolDown.ms < Infinity)
-      this.#rest = { coolDown, until: this.#now + coolDown.ms }
-  }
-
-  resting(isForced: boolean): Extract<LeaseResult, { kind: 'cooling' }> | undefined {
-    const rest = this.#rest
-    const ms = rest ? rest.until - this.#now : 0
-    if (!rest || ms <= 0 || (isForced && !rest.coolDown.isFirm)) return undefined
-    return { kind: 'cooling', coolDown: { ...rest.coolDown, ms } }
-  }
-
   get #now(): number {
     return this.account.settings.tokenClock.now()
   }
 
   /** The login has ended, or another one has begun: no token of the old login is sent any more (R10). */
   #ended(): void {
-    const { generations, login } = this.account
+    const { account } = this
+    const { generations, login } = account
+    // With credentials, each resource has a refresh token of its own.
+    if (!login && stopIn(account)) return
     const isEnd = generations.current !== this.#generation && (login !== undefined || generations.isAwaited)
     this.#generation = generations.current
     this.#rest = this.#loss = undefined
@@ -182,7 +200,6 @@ export class Family {
       }
       const { host } = joined
       host.forget()
-      if (login) host.room.dismiss(errorOfEnd(login, generations), Infinity, generations.first)
       // The act in progress comes first.
       void Promise.resolve().then(() => host.renewIfAwaited())
     }

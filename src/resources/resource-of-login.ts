@@ -1,9 +1,7 @@
 import type { Account } from '../core/account.ts'
-import { TokenError } from '../core/errors.ts'
-import { type CoolDown, isOfLogin } from '../core/lease.ts'
+import { isOfLogin } from '../core/lease.ts'
 import type { LoginHost } from '../core/login-port.ts'
 import type { ManagerParts } from '../core/manager-internals.ts'
-import { CallFailed } from '../core/plan.ts'
 import { member } from '../core/thrown.ts'
 import type { ResourceTokens } from '../core/token-manager.ts'
 import type { TokenSource } from '../core/token-source.ts'
@@ -93,17 +91,7 @@ function slotStore(family: Family, key: string): OpenableStore {
 
 /** Without a store there are no other owners, and the acts of the login keep the order of exchanges. */
 const IN_MEMORY: OtherOwners = {
-  async takeTurn(turn) {
-    for (;;) {
-      const lease = await turn.tryAcquire(Infinity, {})
-      if (lease.kind === 'cooling') throw new CallFailed(restError(lease.coolDown), lease.coolDown)
-      if (lease.kind !== 'busy') return lease
-    }
-  },
+  takeTurn: (turn) => turn.tryAcquire(Infinity, {}) as ReturnType<OtherOwners['takeTurn']>,
   spread: () => Promise.resolve(),
   errorIfPrivate: (_, error) => error,
-}
-
-function restError({ code, ...details }: CoolDown): TokenError {
-  return new TokenError(code, 'Another token request of this login has just failed', details)
 }

@@ -6,7 +6,7 @@ import type { StoredTokens } from '../core/stored-tokens.ts'
 import type { TokenError } from '../core/errors.ts'
 import { member } from '../core/thrown.ts'
 import { bare } from '../core/whole.ts'
-import type { Family } from './family.ts'
+import { type Family, stopIn } from './family.ts'
 
 /** Facts about the login, which its managers share: what one of them learns about a refresh token holds for all. */
 const SHARED = ['spent', 'discarded', 'met5xx', 'lateTokens', 'staleAt'] as const
@@ -22,7 +22,7 @@ export function sharedLogin(family: Family, joined: (account: Account, host: Log
     open(account, host) {
       share(account, family)
       joined(account, host)
-      return { logins: new ResourceLogins(account, family.machine.logins), checker: checkerOf(family) }
+      return { logins: new ResourceLogins(account, family), checker: checkerOf(family) }
     },
   }
   return Object.freeze(Object.defineProperty({ kind: 'person' as const }, LOGIN_CODE, { value: Object.freeze(code) }))
@@ -35,6 +35,10 @@ function share(account: Account, { account: parent, machine }: Family): void {
       name,
       bare({ get: () => parent[name], set: (value: never) => void Object.assign(parent, { [name]: value }) }),
     )
+  let own: Account['backoff']
+  // A stop is that of the login.
+  const backoff = { get: () => stopIn(parent) ?? own, set: (next: typeof own) => (own = next) }
+  Object.defineProperty(account, 'backoff', bare(backoff))
   const { acts, work } = parent
   const shared: Pick<Acts, 'arePending' | 'noted' | 'after'> = {
     get arePending() {
@@ -50,11 +54,13 @@ function share(account: Account, { account: parent, machine }: Family): void {
 /** The manager of the login reports what a renewal for a resource finds out about the login. */
 class ResourceLogins implements Logins {
   readonly #account: Account
+  readonly #login: Account
   readonly #logins: Logins
 
-  constructor(account: Account, logins: Logins) {
+  constructor(account: Account, { account: login, machine }: Family) {
     this.#account = account
-    this.#logins = logins
+    this.#login = login
+    this.#logins = machine.logins
   }
 
   use(tokens: StoredTokens, by: 'here' | 'elsewhere'): void {
@@ -76,8 +82,11 @@ class ResourceLogins implements Logins {
     if (isLost && current?.isRejected) this.#account.current = undefined
   }
 
-  stop(by: 'here' | 'elsewhere'): void {
-    this.#logins.stop(by)
+  stop(error: TokenError, by: 'here' | 'elsewhere'): void {
+    const { backoff } = this.#account
+    this.#login.forget()
+    this.#login.backoff = backoff
+    this.#logins.stop(error, by)
   }
 
   adopt = noAct

@@ -35,8 +35,6 @@ export class SlotRecord implements TokenRecord {
   }
 
   async acquire(...[, seenVersion, ttlMs, terms]: Parameters<TokenRecord['acquire']>): Promise<LeaseResult> {
-    const resting = this.#family.resting(terms?.breaksCoolDown === true)
-    if (resting) return resting
     const { view, projects } = await this.#view()
     const askedAt = this.#now()
     const { owner } = this.#family.account.settings
@@ -99,10 +97,7 @@ export class SlotRecord implements TokenRecord {
     const report =
       typeof given === 'function' ? given({ ...meanwhile, ...(newer && { newer: this.#projected(newer) }) }) : given
     const { shared, ...others } = report
-    if (shared?.kind !== 'cool-down') return report
-    if (isOfResource(shared)) return others
-    this.#family.rests(shared)
-    return report
+    return shared?.kind === 'cool-down' && isOfResource(shared) ? others : report
   }
 
   acquireForLogout(...given: Parameters<TokenRecord['acquireForLogout']>): Promise<LeaseResult> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { settle } from '../support/watched-clock.ts'
 import type { LoginReason } from '../../src/core/errors.ts'
+import { loginRequired } from '../../src/login/login-required.ts'
 import type { Events } from '../../src/core/events.ts'
 import { continues } from '../../src/record/identity.ts'
 import { LoginWatch } from '../../src/login/login-watch.ts'
@@ -141,11 +142,11 @@ describe('given a login that ends', () => {
   it('then the first report about where it ended counts, until the next login; without one it ended here', async () => {
     const { watch } = start()
     const lost = (one: LoginWatch, by: 'here' | 'elsewhere', reason: LoginReason = 'refused') => {
-      one.lost(reason, by)
+      one.lost(loginRequired(reason), by)
       return one.loss
     }
-    expect(lost(watch, 'here')).toEqual({ reason: 'refused', by: 'here' })
-    expect(lost(watch, 'elsewhere', 'lost')).toEqual({ reason: 'lost', by: 'here' })
+    expect(lost(watch, 'here')).toMatchObject({ reason: 'refused', by: 'here' })
+    expect(lost(watch, 'elsewhere', 'lost')).toMatchObject({ reason: 'lost', by: 'here' })
     await logIn(watch, 'alice')
     expect(watch.loss).toBeUndefined()
     expect(lost(watch, 'elsewhere')).toMatchObject({ by: 'elsewhere' })
@@ -176,13 +177,13 @@ describe('given a login that was reported to the listeners, when the status is r
   ])('when %s, then the status shows it (F205)', async (_, lost, token, expected) => {
     const { watch } = start()
     await logIn(watch, 'alice')
-    if (lost) watch.lost(lost, 'here')
+    if (lost) watch.lost(loginRequired(lost), 'here')
     expect(watch.statusWith(token)).toEqual(expected)
   })
 
   it('when a login is required, or nothing is known, then that stays', () => {
     const { watch } = start()
-    watch.lost('refused', 'here')
+    watch.lost(loginRequired('refused'), 'here')
     expect(watch.statusWith()).toEqual({})
     watch.required('logged-out', 'here')
     expect(watch.statusWith(held(undefined, undefined))).toEqual(required('logged-out'))

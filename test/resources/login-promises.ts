@@ -82,10 +82,14 @@ export function promisesOfLogin(place: Place): void {
   })
 
   it.each([
+    [200, 'invalid_target'],
     [400, 'invalid_target'],
     [401, 'invalid_target'],
+    [403, 'invalid_target'],
+    [400, 'access_denied'],
     [403, 'access_denied'],
     [400, 'invalid_scope'],
+    [401, 'invalid_scope'],
   ])(
     'when one resource is refused with %i %s, then it rests and says so, and the others go on (F420)',
     async (status, error) => {
@@ -214,6 +218,81 @@ export function promisesOfLogin(place: Place): void {
       await login.adopt({ refreshToken: server.login('bob') })
       server.refuses = () => undefined
       expect(server.whatIs(await orders.getAccessToken())?.user).toBe('bob')
+    },
+  )
+
+  it.each([0, 1])(
+    'when API %i of three rejects its token while the others wait, and the server requires the user, then each caller gets the claims (F409, F421)',
+    async (by) => {
+      const { server, open, pass } = await worldWith(place)
+      const login = open()
+      const apis = [login, forResource(login, { resource: ORDERS }), forResource(login, { resource: STOCK })]
+      await login.adopt({ refreshToken: server.login('ada') })
+      const [first, second] = [await login.getAccessToken(), await apis[by]!.getAccessToken()]
+      server.refuses = () => ({ status: 400, error: 'interaction_required', claims: '{"acr":1}' })
+      const waiting = [login.replaceAccessToken(first), apis[by]!.replaceAccessToken(second), apis[2]!.getAccessToken()]
+      const failures = Promise.all(waiting.map(failureOf))
+      await pass(2_000)
+      for (const failure of await failures) {
+        expect(failure).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason: 'interaction' })
+        expect(challengeOf(failure)).toEqual({ error: 'interaction_required', claims: '{"acr":1}' })
+      }
+    },
+  )
+
+  it.each([0, 1])(
+    "when manager %i of three stops with onSuspicious: 'stop', then all say so, also to callers who wait, until an act ends the stop (F421)",
+    async (by) => {
+      const { server, open, pass } = await worldWith(place)
+      const login = open({}, { onSuspicious: 'stop' })
+      const apis = [login, forResource(login, { resource: ORDERS }), forResource(login, { resource: STOCK })]
+      await login.adopt({ refreshToken: server.login('ada') })
+      await apis[by]!.getAccessToken()
+      server.refuses = () => ({ status: 400, error: 'invalid_grant' })
+      const stopped = async (callers: Promise<unknown>[]) => {
+        const waiting = Promise.all(callers.map(failureOf))
+        await pass(2_000)
+        expect((await waiting).map(({ code }) => code)).toEqual(callers.map(() => 'ERR_SUSPICIOUS_REFRESH_TOKEN'))
+      }
+      await stopped([apis[by]!.renew(), ...apis.filter((_, n) => n !== by).map((api) => api.getAccessToken())])
+      const asked = server.requests.length
+      apis.push(forResource(login, { audience: 'new' }))
+      for (const api of apis) expect(api.peekAccessToken()).toBeUndefined()
+      await stopped(apis.flatMap((api) => [api.getAccessToken(), api.renew()]))
+      for (const api of apis) expect(api.status()).toMatchObject({ phase: 'stopped', login: 'required' })
+      const pending = login.adopt(Promise.resolve(undefined))
+      await stopped(apis.map((api) => api.getAccessToken()))
+      await pending
+      expect(server.requests.length).toBe(asked)
+      await login.reset()
+      for (const api of apis) expect(await failureOf(api.getAccessToken())).toMatchObject({ loginReason: 'logged-out' })
+      server.refuses = () => undefined
+      await login.adopt({ refreshToken: server.login('bob') })
+      for (const api of apis) expect(server.whatIs(await api.getAccessToken())?.user).toBe('bob')
+    },
+  )
+
+  it.each([0, 1])(
+    'when the response to manager %i of three is 429 or 503, then the others request nothing during that cool-down, and valid tokens stay in use',
+    async (by) => {
+      const { server, open, pass } = await worldWith(place)
+      const login = open({}, { retry: { maxAttempts: 1 } })
+      const stock = forResource(login, { resource: STOCK })
+      const apis = [login, forResource(login, { resource: ORDERS })]
+      await login.adopt({ refreshToken: server.login('ada') })
+      const token = await stock.getAccessToken()
+      for (const status of [429, 503]) {
+        server.refuses = () => ({ status, error: 'later' })
+        const asked = server.requests.length
+        await failureOf(apis[by]!.getAccessToken())
+        for (const api of [...apis, ...apis]) expect(await failureOf(api.getAccessToken())).toMatchObject({ status })
+        expect(server.requests.length).toBe(asked + 1)
+        expect(await stock.getAccessToken()).toBe(token)
+        await pass(10_000)
+      }
+      server.refuses = () => undefined
+      await pass(11_000)
+      for (const api of apis) expect(server.whatIs(await api.getAccessToken())?.user).toBe('ada')
     },
   )
 

@@ -19,7 +19,9 @@ export class RotatingServer {
   /** Called with each token request before it is answered. */
   onRequest: (body: URLSearchParams) => unknown = () => undefined
   /** Decides about a request instead of the rules below. */
-  refuses: (body: URLSearchParams) => { status: number; error: string; claims?: string } | undefined = () => undefined
+  refuses: (
+    body: URLSearchParams,
+  ) => { status: number; error: string; error_description?: string; claims?: string } | undefined = () => undefined
   lifetimeS = 60
   /** A refresh token may be presented once more, if its answer did not arrive. */
   hasGrace = false

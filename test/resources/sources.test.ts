@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
-import { createTokenManager, type ExchangeContext, type TokenSource } from '../../src/index.ts'
+import { createTokenManager, type ExchangeContext, TokenError, type TokenSource } from '../../src/index.ts'
 import { person } from '../../src/login/index.ts'
 import { loginSource } from '../../src/oauth2/login-source.ts'
 import { contextText } from '../../src/oauth2/login-context.ts'
 import { forResource } from '../../src/oauth2/index.ts'
+import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { failureOf, misuse } from '../service/world.ts'
 import { NO_STORE, ORDERS, STOCK, worldWith } from './world.ts'
 
@@ -101,6 +102,55 @@ describe('given a source of its own (F418)', () => {
     }
     expect(['adopt', 'reset', 'logout'].filter((act) => act in orders)).toEqual([])
     await Promise.all([plain.close(), login.close()])
+  })
+})
+
+describe('given a server that denies a resource (F420)', () => {
+  it.each<[string, string, object]>([
+    ['a text names the refresh token', 'The refresh token has been revoked', {}],
+    ['the option errors says so', 'Denied', { errors: { access_denied: 'invalid_grant' } }],
+    ['the function errors says so', 'Denied', { errors: () => 'invalid_grant' }],
+  ])('when %s, then access_denied ends the login (F406)', async (_, error_description, options) => {
+    const { server, open } = await worldWith(NO_STORE)
+    const login = open(options)
+    await login.adopt({ refreshToken: server.login('ada') })
+    server.refuses = () => ({ status: 400, error: 'access_denied', error_description })
+    const failure = await failureOf(forResource(login, { resource: ORDERS }).getAccessToken())
+    expect(failure).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', serviceCode: 'access_denied' })
+    expect(login.status().login).toBe('required')
+  })
+
+  it('when it denies the client under 401, then that judges the client', async () => {
+    const { server, open } = await worldWith(NO_STORE)
+    const login = open({ clientSecret: 'a secret' })
+    await login.adopt({ refreshToken: server.login('ada') })
+    server.refuses = () => ({ status: 401, error: 'access_denied' })
+    const failure = await failureOf(forResource(login, { resource: ORDERS }).getAccessToken())
+    expect(failure).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
+  })
+})
+
+describe('given credentials of a client, whose resources have a record each', () => {
+  it('when onSuspicious stops one of them, or their manager, then the others keep their tokens, and reset() ends each stop', async () => {
+    let issued = 0
+    const obtain = async () => {
+      issued += 1
+      return { accessToken: `a${issued}`, accessLifetimeMs: 60_000, refreshToken: `r${issued}`, refreshLifetimeMs: 6e6 }
+    }
+    const refresh = () => Promise.reject(new TokenError('ERR_REFRESH_REJECTED', 'used', { outcome: 'rejected' }))
+    const own: TokenSource = { id: 'own', resources: true, obtain, refresh }
+    const tokens = createTokenManager({ source: own, clock: manualClock(), onSuspicious: 'stop' })
+    const apis = [forResource(tokens, { resource: ORDERS }), tokens, forResource(tokens, { resource: STOCK })]
+    await Promise.all(apis.map((api) => api.getAccessToken()))
+    const kept = apis.map((api) => api.peekAccessToken())
+    for (const [n, api] of apis.slice(0, 2).entries()) {
+      expect(await failureOf(api.renew())).toMatchObject({ code: 'ERR_SUSPICIOUS_REFRESH_TOKEN' })
+      expect(apis.map((one) => one.peekAccessToken())).toEqual(kept.map((token, at) => (at > n ? token : undefined)))
+    }
+    expect(apis.map((api) => api.status().phase)).toEqual(['stopped', 'stopped', 'fresh'])
+    await tokens.reset()
+    for (const api of apis) expect(await api.getAccessToken()).toMatch(/^a/)
+    await tokens.close()
   })
 })
 
