@@ -224,8 +224,7 @@ function layerOf(source: TokenSource): LoginLayer | undefined {
   throw wrong('source.login', 'person or session of axios-evergreen/login', shown(layer))
 }
 
-const NO_NEEDS_LOGIN =
-  'source.needsLogin is now source.login: give the source login: person (or session) of axios-evergreen/login'
+const NO_NEEDS_LOGIN = 'source.needsLogin is now source.login: person or session of axios-evergreen/login'
 
 function checkedStore(store: TokenStore | undefined): OpenableStore | undefined {
   if (store !== undefined && typeof (store as Partial<OpenableStore> | null)?.open !== 'function')

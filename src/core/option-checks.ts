@@ -155,8 +155,8 @@ const NO_NAME = /undefined|\[object \w+\]|(?<![\w,[])(null|NaN)(?![\w,\]@.])/
 
 /** @returns The name of an account: two users whose names have the same mistake would share one login (F433). @throws {TypeError} Naming the option. */
 export function checkedName(name: string, value: unknown): string {
-  const [found] = NO_NAME.exec(checkedText(name, value)) ?? []
-  if (found === undefined) return value as string
+  const found = NO_NAME.exec(checkedText(name, value instanceof Promise ? '[object Promise]' : value))?.[0]
+  if (!found) return value as string
   const meant = found.startsWith('[') ? 'await it, or use its ID' : 'a value is missing'
   throw new TypeError(`${name} contains '${found}': ${meant}`)
 }

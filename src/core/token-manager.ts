@@ -50,7 +50,11 @@ export interface TokenManager {
   reset(): Promise<void>
   /** Returns the current state. Makes no request. */
   status(): TokenStatus
-  /** Calls `listener` for each event of this name. Errors that the listener throws are ignored. @returns A function that removes the listener. */
+  /**
+   * Calls `listener` for each event of this name. If it throws or rejects, that is reported once, as a process warning or in the console of a page.
+   *
+   * @returns A function that removes the listener.
+   */
   on<Name extends keyof TokenEvents>(name: Name, listener: (event: TokenEvents[Name]) => void): () => void
   /** Calls `listener` for every event, for logs. @returns A function that removes the listener. */
   onAny(listener: <Name extends keyof TokenEvents>(name: Name, event: TokenEvents[Name]) => void): () => void
@@ -79,8 +83,8 @@ export interface LoginManager extends TokenManager {
    * `undefined` or rejects, there was no login: the state from before the call is restored, and `loginChanged` reports `required` if that applies.
    *
    * @throws {TypeError} Naming the member. If the promise rejects: its reason.
-   * @throws {TokenError} `ERR_CLOSED`. `ERR_STORE_UNAVAILABLE` if the store is unreachable and its `onUnavailable` is `fail`: this manager uses the
-   * tokens anyway, and stores them with the next renewal.
+   * @throws {TokenError} `ERR_CLOSED`. `ERR_STORE_UNAVAILABLE` if the store is unreachable, whatever its `onUnavailable`: this manager uses the tokens
+   * anyway, and stores them with the next renewal.
    */
   adopt(grant: AdoptedGrant | PromiseLike<AdoptedGrant | undefined>): Promise<void>
   /**

@@ -1,4 +1,4 @@
-import { checkNumber, checkObject, checkText, kindOf, ownOption } from '../core/option-checks.ts'
+import { checkNumber, checkObject, checkText, kindOf, readOptions } from '../core/option-checks.ts'
 import type { AdoptedGrant } from '../core/token-source.ts'
 import { holdersOfToken, memberOf, type Members, subjectIn, TWO_HOLDERS } from './document.ts'
 import { ACCESS, lifetimeAmong, refreshLifetimeIn } from './lifetimes.ts'
@@ -25,12 +25,13 @@ const LATEST_S = 100_000_000_000
  */
 export function fromTokenResponse(
   response: Readonly<Record<string, unknown>>,
-  options?: { receivedAt?: number | undefined },
+  options: { receivedAt?: number | undefined } = {},
 ): AdoptedGrant {
   checkObject('The response', response)
   const now = Date.now()
-  const receivedAt = ownOption(options, 'receivedAt') ?? now
-  checkNumber('receivedAt', receivedAt, 0)
+  const { receivedAt } = readOptions('fromTokenResponse', options, {
+    receivedAt: (_, at = now) => checkNumber('receivedAt', at, 0),
+  })
   const ageMs = Math.max(0, now - receivedAt)
   const [document = response, another] = holdersOfToken(response)
   if (another) throw new TypeError(`The response cannot be used, because ${TWO_HOLDERS}: pass the one that you mean`)

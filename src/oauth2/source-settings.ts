@@ -87,7 +87,7 @@ export function checkedClient({ clientId, clientSecret, clientAuthentication, gr
 export function checkedScope(scope: unknown = []): readonly string[] {
   if (typeof scope !== 'string' && !Array.isArray(scope)) throw new TypeError('scope must be text, or a list of texts')
   const scopeTokens = (Array.isArray(scope) ? (scope as unknown[]) : scope.split(' ')).filter((one) => one !== '')
-  if (scopeTokens.every((one) => typeof one === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(one)))
+  if (scope !== '' && scopeTokens.every((one) => typeof one === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(one)))
     return scopeTokens as string[]
   throw new TypeError('scope must be words of visible ASCII characters without " and \\, with spaces between')
 }

@@ -72,6 +72,11 @@ describe.each(Object.keys(TAKES))('F433: given the name of an account in %s', (w
   it.each(NAMES)('when it is %j, then it is a name', (name) => {
     expect(() => take(name)).not.toThrow()
   })
+
+  it('when it is a promise of one, then the error says that it must be awaited', () => {
+    const promise: unknown = Promise.resolve('user-1')
+    expect(() => take(promise as string)).toThrow(`${option} contains '[object Promise]': await it`)
+  })
 })
 
 describe('F433: given a source whose id has JSON in it', () => {

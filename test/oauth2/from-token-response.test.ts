@@ -98,6 +98,13 @@ describe('given the raw response of a token endpoint', () => {
     expect(error.message).toContain('more than one of its members holds an access_token')
   })
 
+  it('when an option is misspelled, then the error names it', () => {
+    const options = { recievedAt: NOW } as object
+    expect(thrownBy(() => fromTokenResponse(answer, options)).message).toContain(
+      "no 'recievedAt', did you mean 'receivedAt'?",
+    )
+  })
+
   it('when a member comes from Object.prototype, then it does not count (F217)', () => {
     const polluted = Object.create({ refresh_token: 'r' }) as Record<string, unknown>
     expect(thrownBy(() => fromTokenResponse(polluted)).message).toContain('access_token or refresh_token')

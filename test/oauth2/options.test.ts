@@ -49,6 +49,7 @@ describe('given invalid options', () => {
     [{ store: {} }, "there is no 'store', it belongs to createTokenManager"],
     [{ refreshToken: 'hidden' }, "there is no 'refreshToken', it belongs to adopt() of the token manager"],
     [{ scope: 5 }, 'scope must be text, or a list of texts'],
+    [{ scope: '' }, 'scope must be words of visible ASCII characters'],
     [{ scope: ['read', 5] }, 'scope must be words of visible ASCII characters'],
     [{ scope: 'read "all"' }, 'scope must be words of visible ASCII characters'],
     [{ parameters: 'audience=x' }, 'parameters must be an object, got string'],

@@ -19,6 +19,9 @@ describe('given a clock that is moved by hand', () => {
     expect(clock.wallNow()).toBe(START)
   })
 
+  it('when an option is misspelled, then the error names it', () =>
+    expect(() => manualClock({ wallnow: 7 } as object)).toThrow("there is no 'wallnow'"))
+
   it('when it is advanced, then both clocks move', async () => {
     const clock = manualClock()
     await clock.advance(1_500)

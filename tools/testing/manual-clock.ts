@@ -46,7 +46,9 @@ interface Timer {
  * ```
  * @param options `wallNow`: epoch ms. Default 2026-01-01T00:00:00Z.
  */
-export function manualClock({ wallNow = Date.UTC(2026, 0, 1) }: { wallNow?: number } = {}): ManualClock {
+export function manualClock({ wallNow = Date.UTC(2026, 0, 1), ...others }: { wallNow?: number } = {}): ManualClock {
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) throw new TypeError(`manualClock: there is no '${unknown}', did you mean 'wallNow'?`)
   checkTime('wallNow', wallNow)
   // Operations that begin before the first `advance` count too.
   cryptoWork()
