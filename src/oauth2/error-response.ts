@@ -111,9 +111,9 @@ function rowOf(
   const exchange = kind === 'revoke' ? 'obtain' : kind
   if (!response) return read(exchange, { status: 400 }, name, isOfLogin)
   // These rows leave it open whether the refresh token of a login is valid. A client without credentials has none to correct.
-  const unclear = isAuthenticated ? 'unauthorized_client' : 'invalid_request'
-  const error = name ?? (isOfLogin && REJECTS.includes(status) ? unclear : undefined)
-  const meaning = read(exchange, { ...shownBy(response), status }, error, isOfLogin)
+  const isOpen = name === undefined && isOfLogin && REJECTS.includes(status)
+  const error = isOpen && !isAuthenticated ? 'invalid_request' : name
+  const meaning = read(exchange, { ...shownBy(response), status: isOpen ? 403 : status }, error, isOfLogin)
   // A web page never rejects the refresh token of a login, whatever its status.
   const isPage = isOfLogin && meaning.outcome === 'rejected' && /^\s*</.test(response.text)
   return isPage ? { ...meaning, refreshToken: 'kept' as const } : meaning

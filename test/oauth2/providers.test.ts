@@ -81,10 +81,6 @@ describe('given unknown error codes (F203)', () => {
       'ERR_CREDENTIALS_REJECTED',
     ],
     [{ error: 'invalid_request', error_description: 'The client assertion token is expired' }, 'ERR_TOKEN_REQUEST'],
-    [
-      { error: 'unauthorized_client', error_description: 'refresh_token: invalid client_id' },
-      'ERR_CREDENTIALS_REJECTED',
-    ],
     [{ error: 'weird' }, 'ERR_CREDENTIALS_REJECTED'],
     [{ message: ['Invalid refresh token'] }, 'ERR_CREDENTIALS_REJECTED'],
   ])('when the response is 400 %j, then nothing is known of the refresh token', async (body, code) => {

@@ -86,7 +86,7 @@ export const PROVIDERS: Readonly<Record<string, readonly Shape[]>> = {
     [
       400,
       said('unauthorized_client', 'AADSTS700016: Application with identifier was not found in the directory.'),
-      'unclear',
+      'client refused',
       ENTRA,
     ],
     [
@@ -113,7 +113,12 @@ export const PROVIDERS: Readonly<Record<string, readonly Shape[]>> = {
     ],
     [403, said('access_denied', 'Unauthorized'), 'login required', AUTH0],
     [401, said('access_denied', 'Unauthorized'), 'client refused', AUTH0],
-    [403, said('unauthorized_client', "Grant type 'refresh_token' not allowed for the client."), 'unclear', AUTH0],
+    [
+      403,
+      said('unauthorized_client', "Grant type 'refresh_token' not allowed for the client."),
+      'client refused',
+      AUTH0,
+    ],
     [429, said('too_many_requests', 'Global limit has been reached'), 'throttled', 'Auth0: Rate limit policy'],
   ],
   Okta: [
@@ -141,7 +146,7 @@ export const PROVIDERS: Readonly<Record<string, readonly Shape[]>> = {
   'Amazon Cognito': [
     [400, { error: 'invalid_grant' }, 'login required', COGNITO],
     [400, { error: 'invalid_client' }, 'client refused', COGNITO],
-    [400, { error: 'unauthorized_client' }, 'unclear', COGNITO],
+    [400, { error: 'unauthorized_client' }, 'client refused', COGNITO],
   ],
   Google: [
     [400, said('invalid_grant', 'Token has been expired or revoked.'), 'login required', GOOGLE],

@@ -44,7 +44,14 @@ const TABLE: [status: number, body: unknown, obtain: string, client: string, log
   ],
   [401, word('invalid_client'), credentials, `${credentials} kept`, `${credentials} kept`, 'clientAuthentication'],
   [400, word('invalid_client'), credentials, `${credentials} kept`, `${credentials} kept`, 'clientAuthentication'],
-  [400, word('unauthorized_client'), credentials, `${refresh} kept`, credentials, 'this grant to this client'],
+  [
+    400,
+    word('unauthorized_client'),
+    credentials,
+    `${refresh} kept`,
+    `${credentials} kept`,
+    'this grant to this client',
+  ],
   [400, word('unsupported_grant_type'), request, `${refresh} kept`, request, 'does not support this grant'],
   [400, word('invalid_scope'), request, `${refresh} kept`, `${unavailable} kept`, 'check scope'],
   [400, word('invalid_target'), request, `${refresh} kept`, request, 'check audience and resource'],
@@ -212,8 +219,8 @@ describe('given the refresh of a login, and a response that reveals nothing of t
   })
 
   it('when its error code is known and reveals nothing of the token, then the message states what follows too', async () => {
-    const error = await refused(400, word('unauthorized_client'), login)
-    expect(error.message).toContain('the server does not allow this grant to this client')
+    const error = await refused(400, word('unsupported_grant_type'), login)
+    expect(error.message).toContain('the server does not support this grant')
     expect(error.message).toContain(later)
   })
 

@@ -89,6 +89,15 @@ describe.each(CLIENTS)('given the refresh of a login of a client %s, and a 401 (
     },
   )
 
+  it.each([400, 403])(
+    'when it is a %d with unauthorized_client, then that judges the client, as under 401',
+    async (status) => {
+      const { asking, tokens } = await loginAt(() => [status, { error: 'unauthorized_client' }], options)
+      expect(await asking(25)).toEqual(['ERR_CREDENTIALS_REJECTED'])
+      expect(tokens.status().login).toBe('present')
+    },
+  )
+
   it.each<[string, object | string]>([
     ['no body', ''],
     ['an empty object', {}],
