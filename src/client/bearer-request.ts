@@ -281,5 +281,5 @@ const same = (token: string) => token
 
 /** The message of the anomaly `new-tokens-refused`. */
 const NEW_TOKENS_REFUSED =
-  'The API rejected an access token and its successor: check that the API and the token service belong to the same environment, the ' +
+  'The API rejected an access token and its successor: check that the API and the token service belong together, the ' +
   'audience and scope of the tokens, and the clock of the API'

@@ -188,3 +188,6 @@ export const SECOND_MANAGER = Symbol.for('axios-evergreen.second-manager')
 
 /** The key of a function on a source that receives `WWW-Authenticate` of each response of the API that rejects a token. */
 export const CHALLENGED = Symbol.for('axios-evergreen.challenged')
+
+/** The key of a function, on an error, that returns the claims which a server requires of the next login (F409). */
+export const CLAIMS = Symbol.for('axios-evergreen.claims')

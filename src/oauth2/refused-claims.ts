@@ -1,8 +1,7 @@
 import { isTokenError, type TokenError } from '../core/errors.ts'
 import { member } from '../core/thrown.ts'
+import { CLAIMS } from '../core/token-source.ts'
 import { memberOf, type Members } from './document.ts'
-
-const CLAIMS = Symbol.for('axios-evergreen.claims')
 
 /**
  * Notes the claims that a server requires of the next login (Microsoft Entra, `interaction_required`). They are the server's text: no message, event or
@@ -10,9 +9,8 @@ const CLAIMS = Symbol.for('axios-evergreen.claims')
  */
 export function markClaims(error: TokenError, document: Members | undefined): void {
   const given = memberOf(document, 'claims')
-  const claims = typeof given === 'object' ? JSON.stringify(given) : given
   // A function, and not enumerable, so that it is not printed.
-  if (typeof claims === 'string') Object.defineProperty(error, CLAIMS, { value: () => claims })
+  Object.defineProperty(error, CLAIMS, { value: () => (typeof given === 'object' ? JSON.stringify(given) : given) })
 }
 
 /** @returns The claims of an error, or of the error that it was made from. */

@@ -36,7 +36,7 @@ export class Link {
   ): Promise<WorkerResponse> {
     const { port1, port2 } = new MessageChannel()
     const port = port1 as unknown as Port
-    let end: (error: Error) => void = () => undefined
+    let end!: (error: Error) => void
     const responded = new Promise<WorkerResponse>((resolve, reject) => {
       end = reject
       this.#waits.add(end)
@@ -54,7 +54,7 @@ export class Link {
     this.#worker.postMessage({ [REQUEST_KEY]: { ...details, name, page: this.#page } satisfies PageRequest }, [
       port2,
     ] as never)
-    const atLimit = () => noResponse('did not respond in time')
+    const atLimit = () => noResponse('did not respond')
     return withinLimit(responded, { clock: systemClock, ms, holdsProcess: true, atLimit })
       .then((response) => {
         if (name === 'connect') this.#listen(port)
@@ -82,8 +82,5 @@ export class Link {
 }
 
 function noResponse(what: string): TokenError {
-  return new TokenError(
-    'ERR_WAIT_TIMEOUT',
-    `The worker that keeps the token manager ${what}: does it call exposeTokens()?`,
-  )
+  return new TokenError('ERR_WAIT_TIMEOUT', `The worker ${what}: does it call exposeTokens()?`)
 }

@@ -1,4 +1,6 @@
 import { detailsOf, isTokenError, TokenError, type TokenErrorCode, type TokenErrorDetails } from '../core/errors.ts'
+import { member } from '../core/thrown.ts'
+import { CLAIMS } from '../core/token-source.ts'
 import type { LoginEvents } from '../core/events.ts'
 import type { LoginStatus } from '../core/status.ts'
 
@@ -77,6 +79,7 @@ export interface TransferredError extends Omit<TokenErrorDetails, 'cause'> {
   readonly name: string
   readonly code?: TokenErrorCode
   readonly message: string
+  readonly claims?: string | undefined
 }
 
 /** Converts an error, without its cause. */
@@ -84,14 +87,24 @@ export function transferred(error: unknown): TransferredError {
   const { name, message } = error instanceof Error ? error : new Error('The worker threw a value that is not an Error')
   if (!isTokenError(error)) return { name, message }
   const { cause, ...details } = detailsOf(error)
-  return { name, code: error.code, message, ...details }
+  return {
+    name,
+    code: error.code,
+    message,
+    ...details,
+    claims: (member(cause, CLAIMS) as (() => string) | undefined)?.(),
+  }
 }
 
-export function restored({ name, code, message, ...details }: TransferredError): Error {
-  if (code !== undefined) return new TokenError(code, message, details)
-  return new ({ TypeError, RangeError }[name] ?? Error)(message)
+export function restored({ name, code, message, claims, ...details }: TransferredError): Error {
+  if (!code) return new ({ TypeError, RangeError }[name] ?? Error)(message)
+  // On the cause, because the copies for callers keep it.
+  const cause = claims
+    ? Object.defineProperty(new TokenError(code, message), CLAIMS, { value: () => claims })
+    : undefined
+  return new TokenError(code, message, { ...details, cause })
 }
 
 export function closed(): TokenError {
-  return new TokenError('ERR_CLOSED', 'This page has closed its side of the token manager')
+  return new TokenError('ERR_CLOSED', 'The page closed its token manager')
 }

@@ -58,7 +58,7 @@ export class WorkerTokens implements LoginManager {
       this.#observe(state)
       this.#emit(name, event)
     }
-    link.onLost = () => this.#check()
+    link.onLost = () => this.#notify('look')
     // Not a computed member of the class, which bundlers would keep for an application that does not use it.
     Object.defineProperty(this, INTERNALS, { value: this.#internals })
     this.#checkLater()
@@ -116,9 +116,11 @@ export class WorkerTokens implements LoginManager {
   status(): LoginStatus {
     const { status } = this.#state
     const { loginReason, ...others } = status
-    const shown: Omit<LoginStatus, 'counts'> = this.#isPending ? { ...others, login: 'pending' } : status
-    const copy = { ...shown, counts: { ...status.counts } }
-    return this.#isClosed ? { ...copy, phase: 'closed', renewing: false } : copy
+    return {
+      ...(this.#isPending ? { ...others, login: 'pending' } : status),
+      counts: { ...status.counts },
+      ...(this.#isClosed && { phase: 'closed', renewing: false }),
+    }
   }
 
   on<Name extends keyof LoginEvents>(name: Name, listener: (event: LoginEvents[Name]) => void): () => void {
@@ -146,8 +148,6 @@ export class WorkerTokens implements LoginManager {
 
   get #internals(): ManagerInternals {
     const { origin, hasLogins, maxWaitMs } = this.#state
-    const notify = (name: string) => (given: unknown) =>
-      void this.#ask(name, CHECK_EVERY_MS, given).catch(() => undefined)
     return {
       origin,
       hasLogins,
@@ -158,8 +158,8 @@ export class WorkerTokens implements LoginManager {
       isLoginPresent: () => this.#login.isPresent(this.#state),
       anomaly: (kind, message) => this.#events.anomaly(kind, message),
       hasEnded: (token) => token === this.#given?.token && systemClock.monotonicNow() >= this.#given.until,
-      renewInBackground: notify('renewInBackground'),
-      challenged: notify('challenged'),
+      renewInBackground: (token) => this.#notify('renewInBackground', token),
+      challenged: (challenge) => this.#notify('challenged', challenge),
       page: {
         ofLogin: (...given) => this.#ofLogin(...given),
         ask: (...given) => this.#ask(...given),
@@ -230,12 +230,11 @@ export class WorkerTokens implements LoginManager {
   ): Promise<unknown> {
     const isOfNext = this.#login.generations.belongsToNext(begun)
     const login = act?.follows ? undefined : this.#login.current
-    const response = await this.#link.ask(name, ms, { given, login, isOfNext })
-    const { own, state, error, value } = response
+    const { own, state, error, value, isUnknown } = await this.#link.ask(name, ms, { given, login, isOfNext })
     const before = this.#state
     if (act && own) this.#login.performed(act, own)
     this.#observe(state)
-    if (response.isUnknown) this.#reconnect(name, before)
+    if (isUnknown) this.#reconnect(name, before)
     if (error) throw restored(error)
     if (typeof value === 'string') this.#given = { token: value, until: systemClock.monotonicNow() + state.livesMs }
     return value
@@ -250,7 +249,7 @@ export class WorkerTokens implements LoginManager {
   /** Reconnects: the worker sent this page no events until now, or no longer. */
   #reconnect(name: string, before: State): void {
     if (this.#isClosed) return
-    if (name !== 'connect') void this.#ask('connect', CHECK_EVERY_MS).catch(() => undefined)
+    if (name !== 'connect') this.#notify('connect')
     const change = changeIn(this.#state, 'elsewhere')
     if (change && !isSameLogin(before, this.#state)) this.#emit('loginChanged', change)
   }
@@ -274,21 +273,22 @@ export class WorkerTokens implements LoginManager {
       this.#onResource?.(name, event)
       return
     }
-    const isLoss = name === 'loginChanged' && (event as { readonly login?: unknown }).login === 'required'
+    // Only `loginChanged` has a login.
+    const isLoss = (event as { readonly login?: unknown }).login === 'required'
     // The event may arrive after a later state. While a login is pending, new callers wait for it.
     if (isLoss && this.#state.isLoginAwaited) this.#login.generations.lossReported()
-    if (isLoss && this.#isPending) return
-    relay(this.#events, name, event)
+    if (!isLoss || !this.#isPending) relay(this.#events, name, event)
   }
 
-  #check(): void {
-    void this.#ask('look', CHECK_EVERY_MS).catch(() => undefined)
+  /** Sends a request whose response no caller needs. */
+  #notify(name: string, given?: unknown): void {
+    void this.#ask(name, CHECK_EVERY_MS, given).catch(() => undefined)
   }
 
   /** Keeps a service worker alive, and checks whether the worker still has this page. */
   #checkLater(): void {
     this.#cancelCheck = systemClock.setTimer(() => {
-      this.#check()
+      this.#notify('look')
       this.#checkLater()
     }, CHECK_EVERY_MS)
   }

@@ -259,7 +259,7 @@ const NIGHTS: readonly Night[] = [
     night: '13: the API requires another audience',
     run: audience,
     cause: /new-tokens-refused; The API rejected an access token and its successor/,
-    cure: /check that the API and the token service belong to the same environment, the audience and scope of the tokens/,
+    cure: /check that the API and the token service belong together, the audience and scope of the tokens/,
   },
   {
     night: '14: the process was suspended for a minute',

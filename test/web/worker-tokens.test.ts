@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { inspect } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import {
   createTokenManager,
@@ -14,10 +15,13 @@ import { internalsOf } from '../../src/core/manager-internals.ts'
 import { CHALLENGED } from '../../src/core/token-source.ts'
 import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { sharedStore } from '../../src/store/index.ts'
+import { challengeOf } from '../../src/oauth2/index.ts'
 import { exposeTokens, connectTokens } from '../../src/web/index.ts'
 import { transferred } from '../../src/web/worker-messages.ts'
 import { rejection, startApi } from '../axios/support/api-server.ts'
 import { failureOf, gate, until } from '../axios/support/turns.ts'
+import { sourceBehind } from '../oauth2/world.ts'
+import { answering } from '../service/world.ts'
 import { DOORS } from '../client/support/doors.ts'
 import { listen } from '../support/managed.ts'
 import { MemoryRegister } from '../support/memory-register.ts'
@@ -322,6 +326,16 @@ describe.each(DOORS)('given a page whose manager lives in a worker ($name)', ({ 
     )
     expect(await open(tokens, { origins: [server.baseUrl] })(server.baseUrl)).toMatchObject({ status: 200 })
     expect(received).toEqual(['obtain', challenge, 'obtain'])
+  })
+
+  it('when the refresh is rejected with claims, then the error of the request has them (F409)', async () => {
+    const body = { error: 'interaction_required', claims: '{"id_token":{"acr":{"essential":true}}}' }
+    const source = sourceBehind(answering(JSON.stringify(body), 400), { grant: 'login' })
+    const tokens = await startWorker({ source }).openPage()
+    await tokens.adopt({ refreshToken: 'refresh-of-alice' })
+    const error = await failureOf(open(tokens, { origins: ['https://api.example'] })('https://api.example/'))
+    expect(challengeOf(error)).toEqual(body)
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('essential')
   })
 
   const changes: [string, (manager: LoginManager) => Promise<unknown>, code: string][] = [
