@@ -13,7 +13,7 @@ const tokens = createTokenManager({
 const api = axios.create({ baseURL: 'https://payments.example.com' })
 attachBearer(api, tokens)
 
-// A popup or a content script asks: chrome.runtime.sendMessage({ path: '/wallet' }). The login page sends { grant }.
+// A popup or a content script calls chrome.runtime.sendMessage({ path: '/wallet' }). The login page sends { grant }.
 const act = async ({ path, grant }) => (grant ? tokens.adopt(grant) : (await api.get(path)).data)
 chrome.runtime.onMessage.addListener((message, sender, answer) => {
   if (sender.id !== chrome.runtime.id) return false

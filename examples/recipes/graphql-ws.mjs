@@ -1,6 +1,6 @@
 import { createClient } from 'graphql-ws'
 
-/** A client of subscriptions. Each connection gets the current token. If the server closes it with 4403 (Forbidden), the next connection gets another token. */
+/** A subscription client. Each connection gets the current token. If the server closes it with 4403 (Forbidden), the next connection gets another token. */
 export function subscriber(url, tokens, options) {
   let sent
   let refused

@@ -2,7 +2,7 @@ import { createTRPCClient, httpBatchLink, httpSubscriptionLink, splitLink } from
 import { withBearer } from 'axios-evergreen/fetch'
 import { EventSource } from 'eventsource'
 
-/** A client of tRPC. Each request, and each connection of a subscription, gets the current token. After a 401 it gets another one. */
+/** A tRPC client. Each request, and each connection of a subscription, gets the current token. After a 401 it gets another one. */
 export function trpcClient(url, tokens) {
   const bearerFetch = withBearer(fetch, tokens, { origins: [new URL(url).origin] })
   return createTRPCClient({

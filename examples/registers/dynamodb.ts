@@ -6,7 +6,7 @@ interface Documents {
   put(input: object): Promise<unknown>
 }
 
-/** Amazon DynamoDB. @param TableName A table whose partition key is the text `id`. Enable its time to live on the attribute `until`. */
+/** Amazon DynamoDB. @param TableName A table whose partition key is the string `id`. Enable its TTL on the attribute `until`. */
 export function dynamoRegister(documents: Documents, TableName: string): TokenRegister {
   return {
     kind: 'dynamodb',

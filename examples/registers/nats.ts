@@ -10,13 +10,13 @@ interface Bucket {
 /** JetStream's error code for a write that expected another revision. */
 const WRONG_REVISION = 10_071
 
-/** NATS JetStream, by its key-value buckets. Set `ttl` of the bucket to a year: a bucket has one `ttl` for all keys. */
+/** NATS JetStream, through its key-value buckets. Set `ttl` of the bucket to a year: a bucket has one `ttl` for all keys. */
 export function natsRegister(bucket: Bucket): TokenRegister {
   async function stored(key: string) {
     const entry = await bucket.get(key)
     return entry?.operation === 'PUT' ? { value: entry.string(), revision: entry.revision } : undefined
   }
-  const nameOf = (key: string) => Buffer.from(key).toString('base64url') // keys of NATS take no braces
+  const nameOf = (key: string) => Buffer.from(key).toString('base64url') // NATS keys allow no braces
   return {
     kind: 'nats',
     // NATS reports no time, so the clocks of the processes must agree (NTP).

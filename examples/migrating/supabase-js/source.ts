@@ -9,7 +9,7 @@ interface Session {
   readonly user?: { readonly id: string }
 }
 
-/** The requests of supabase-js for a login. A used refresh token stays valid for `reuseGraceMs`, by default ten seconds. */
+/** Sends the auth requests of supabase-js. A used refresh token stays valid for `reuseGraceMs`, by default ten seconds. */
 export function supabaseSource(url: string, key: string): LoginSource {
   const auth = axios.create({ baseURL: `${url}/auth/v1`, headers: { apikey: key }, maxRedirects: 0 })
   return {

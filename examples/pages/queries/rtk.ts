@@ -1,4 +1,4 @@
-// RTK Query with an attached instance. The manager renews tokens. The attachment repeats a request whose token the API rejects.
+// RTK Query with an attached instance. The manager renews tokens. The instance repeats a request whose token the API rejects.
 import { configureStore } from '@reduxjs/toolkit'
 import { type BaseQueryFn, createApi, retry } from '@reduxjs/toolkit/query'
 import { type AxiosInstance, type AxiosRequestConfig, isAxiosError } from 'axios'

@@ -1,4 +1,4 @@
-// TanStack Query with an attached instance. The manager renews tokens. The attachment repeats a request whose token the API rejects.
+// TanStack Query with an attached instance. The manager renews tokens. The instance repeats a request whose token the API rejects.
 import { QueryClient } from '@tanstack/react-query'
 import { isAxiosError } from 'axios'
 import { tokenErrorIn } from 'axios-evergreen'

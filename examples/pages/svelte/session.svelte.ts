@@ -1,4 +1,4 @@
-// Svelte 5: the login as runes. On a server that renders, create it per request, never in a module.
+// Svelte 5: the login as runes. With server-side rendering, create it per request, never in a module.
 import { tokens } from '../tokens.ts'
 
 /** `login` is undefined until the manager has read the store. `user` is a new number for each new user. */
