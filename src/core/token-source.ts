@@ -17,7 +17,10 @@ export interface TokenSource {
   readonly origin?: string
   /** Exchanges credentials for tokens. */
   obtain(context: ExchangeContext): Promise<TokenGrant>
-  /** Exchanges a refresh token for the next token set. Absent: every renewal is an obtain. */
+  /**
+   * Exchanges a refresh token for the next token set. Absent: every renewal is an obtain. If a bug of it ends the call (`ERR_TOKEN_SOURCE`, in the event
+   * `retry`), a manager that can obtain does so, because the service may have spent the refresh token.
+   */
   refresh?(refreshToken: string, context: ExchangeContext): Promise<TokenGrant>
   /** Discards state from earlier responses. `reset()` of the manager calls it. */
   reset?(): void
