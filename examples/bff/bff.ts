@@ -50,7 +50,7 @@ export function bff({ store, api: baseURL, client }: BffOptions) {
 
     /** Call this with the token response of the provider, after its redirect to your callback. */
     async logIn(response: ServerResponse, tokenResponse: Record<string, unknown>): Promise<void> {
-      const session = randomBytes(32).toString('base64url') // a new id for each login, so that no attacker can have set it before
+      const session = randomBytes(32).toString('base64url') // a new session for each login prevents session fixation
       const { tokens } = open(session)
       try {
         await tokens.adopt(fromTokenResponse(tokenResponse)) // rejects if the store cannot keep the login

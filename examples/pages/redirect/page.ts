@@ -1,4 +1,4 @@
-// A page without a framework. With a framework, use its session, and a button instead of the form.
+// A page without a framework. With a framework, use the session file of its example, and a button instead of the login form.
 import { api, logIn, logOut, tokens, wrong } from './tokens.ts'
 
 const app = document.getElementById('app')!

@@ -1,4 +1,4 @@
-// If the API asks for more than the token has, the user logs in again for it, and comes back to this page.
+// If the API asks for more than the token has, the user logs in again, and comes back to this page.
 import { challengeOf } from 'axios-evergreen/oauth2'
 import { logIn } from './tokens.ts'
 

@@ -60,7 +60,7 @@ export const wrong = tokens.adopt(comeBack()).then(
   () => '',
   (thrown: Error & { error?: string }) => thrown.error ?? thrown.message,
 )
-// After adopt(): while a login is in progress, no event reports that a login is required.
+// Called after adopt(), because no event reports a required login while one is in progress.
 followPage(tokens)
 
 /** Revokes the refresh token, then ends the session at the provider, which sends the user back. */
