@@ -203,7 +203,7 @@ export class Machine implements LoginHost {
     else this.room.resolveAll(current.validToken)
     if (isFound) return
     const { accessExpiresAt = 0, refreshExpiresAt } = bare(this.status())
-    const ends = { accessExpiresAt, ...(refreshExpiresAt !== undefined && { refreshExpiresAt }) }
+    const ends = { accessExpiresAt, ...(refreshExpiresAt && { refreshExpiresAt }) }
     events.emit('renewed', { by, because, attempts, durationMs: this.now - startedAt, ...ends })
   }
 

@@ -127,9 +127,10 @@ export class Manager implements LoginManager {
 
   /** Returns the token if it is valid now. If renewal is due, starts it in the background. Without `background`, the next caller who waits starts it. */
   peekAccessToken(): string | undefined {
-    // A renewal must not begin first: no check is made while one reads the record.
-    if (!this.#mustCheck()) return take(this.#account, this.#machine)
-    void this.#machine.checker?.checkOnce()
+    const taken = () => take(this.#account, this.#machine)
+    if (!this.#mustCheck()) return taken()
+    // A due renewal begins after the check: no check is made while a renewal reads the record.
+    void this.#machine.checker?.checkOnce().then(taken)
     return undefined
   }
 
@@ -202,11 +203,6 @@ export class Manager implements LoginManager {
     return wait(this.#account, this.#machine, 'forced', this.#account.generations.current, options)
   }
 
-  /** Whether `token` is the current token and has expired. */
-  #hasExpired(token: string): boolean {
-    return this.#isCurrent(token) && this.#account.current?.validToken === undefined
-  }
-
   #isCurrent(token: string): boolean {
     return this.#account.current?.stored.accessToken === token
   }
@@ -253,7 +249,7 @@ export class Manager implements LoginManager {
       maxWaitMs: renewal.maxWaitMs,
       anomaly: (kind, message) => events.anomaly(kind, message),
       awaitToken: (options) => this.#get(options),
-      hasEnded: (token) => this.#hasExpired(token),
+      hasEnded: (token) => this.#isCurrent(token) && this.#account.current?.validToken === undefined,
       renewInBackground: (token) => this.#renewInBackground(token),
       challenged: member(source, CHALLENGED) as ManagerInternals['challenged'],
       succeeded: (token) => void (this.#isCurrent(token) && this.#account.current?.succeeded()),

@@ -104,7 +104,7 @@ export class Renewal implements Turn {
       signal: undefined,
       // The pauses of p-retry use real time. Ours use the clock.
       minTimeout: 0,
-      shouldRetry: ({ error }) => nextCallOf(error) !== undefined,
+      shouldRetry: ({ error }) => !!nextCallOf(error),
       // p-retry calls this before `shouldRetry`, so there may be no next request.
       onFailedAttempt: ({ error }) => {
         const next = nextCallOf(error)

@@ -103,6 +103,8 @@ export class Owner {
   exchange = ''
   /** The tokens that the store returned last: their version, and their login. */
   offered: Offered = { version: 0, login: undefined }
+  /** What its last look found. */
+  found: Offered | undefined
   /** The tokens that the owner returns. */
   held: Offered = { version: 0, login: undefined }
   /** The number of store steps to which the process has had responses. */
@@ -308,6 +310,8 @@ export class Owner {
   #renewedBehind(): Promise<void> {
     return new Promise((resolve) => {
       for (const event of ['renewed', 'renewalFailed'] as const) this.tokens.on(event, () => resolve())
+      // The check before the renewal may find that the login has ended.
+      this.tokens.on('loginChanged', ({ login }) => login === 'required' && resolve())
       // An outdated renewal reports its end to no caller.
       this.#onReset = resolve
       this.tokens.peekAccessToken()

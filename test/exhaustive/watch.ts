@@ -91,7 +91,13 @@ export class Watch {
         this.fail('I4', `${name} has held version ${held.version}, and adopts ${offered.version}`)
       owner.held = offered
     })
-    tokens.on('loginChanged', (change) => this.#acts?.hears(owner, change))
+    tokens.on('loginChanged', (change) => {
+      this.#acts?.hears(owner, change)
+      // After a look, and no renewal: the versions of another login cannot be compared with those before it.
+      if (change.by === 'elsewhere' && owner.found && owner.found.login !== owner.held.login)
+        owner.offered = owner.held = owner.found
+      owner.found = undefined
+    })
     for (const event of ['retry', 'anomaly', 'storeUnavailable', 'suspicionSettled', 'renewalFailed'] as const)
       tokens.on(event, () => undefined)
   }
@@ -181,6 +187,7 @@ export class Watch {
     if (found?.kind !== 'newer') return
     this.#isNewer(owner, seenVersion, found.tokens)
     this.#believes(owner, found.tokens)
+    owner.found = { version: found.tokens.version, login: this.#service.loginOf(found.tokens.accessToken) }
   }
 
   /** After a loss versions start over: only those of one login can be compared. */

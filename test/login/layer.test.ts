@@ -51,7 +51,7 @@ describe('given the layers of logins', () => {
     (needsLogin) => {
       expect(() => manage({ needsLogin })).toThrow(TypeError)
       expect(() => manage({ needsLogin })).toThrow(
-        /^source\.needsLogin is now source\.login: give the source login: person \(or session\) of axios-evergreen\/login$/,
+        /^source\.needsLogin is now source\.login: person or session of axios-evergreen\/login$/,
       )
     },
   )
