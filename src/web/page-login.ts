@@ -20,8 +20,8 @@ export class PageLogin {
   current: Login
   /** The subject of that login, if this page has adopted it. */
   #subject: string | undefined
-  #pendingActs = 0
-  #last: PageAct | undefined
+  /** The last act, until it has ended. */
+  #deciding: PageAct | undefined
 
   constructor({ login, isLoginAwaited }: State) {
     this.current = login
@@ -35,12 +35,12 @@ export class PageLogin {
 
   /** Whether there is a login. While an act of this page is in flight, the act decides. */
   isPresent({ status }: State): boolean {
-    return this.arePending ? this.#last?.isAdopt === true : status.login === 'present'
+    return this.#deciding?.isAdopt ?? status.login === 'present'
   }
 
-  /** Whether an act has no response yet. */
+  /** Whether an act has no response yet, and decides which login requests of this page belong to. */
   get arePending(): boolean {
-    return this.#pendingActs > 0
+    return this.#deciding !== undefined
   }
 
   /** Begins an act. For requests of this page it takes effect immediately. */
@@ -49,29 +49,33 @@ export class PageLogin {
     const isSameUser = subject !== undefined && subject === this.#subject
     // Callers that wait because there is no login receive its token.
     const isFirst = isAdopt && state.hasLogins && !this.isPresent(state)
-    this.#subject = subject
     const mayStay = isSameUser || isFirst
+    this.#subject = subject
     if (!mayStay) this.generations.end()
-    this.#last = { isAdopt, mayStay, follows: this.arePending }
-    this.#pendingActs += 1
-    return this.#last
+    return (this.#deciding = { isAdopt, mayStay, follows: this.arePending })
   }
 
   /** The worker has performed an act. Only the last one determines the login, whenever the responses arrive. @param own The resulting login. */
   performed(act: PageAct, own: Login): void {
-    if (act !== this.#last) return
-    if (act.mayStay && !isSame(own, this.current)) this.generations.replaced()
+    if (act !== this.#deciding) return
+    if (act.mayStay && !isSame(this.current, own)) this.generations.replaced()
     this.current = own
     if (act.isAdopt) this.generations.started()
   }
 
   /** An act has ended, even without a response. */
-  ended(): void {
-    this.#pendingActs -= 1
+  ended(act: PageAct): void {
+    if (act === this.#deciding) this.#deciding = undefined
   }
 
-  /** Follows the worker. @returns Whether anything may have changed. */
-  follow({ login, isLoginAwaited }: State): boolean {
+  /**
+   * Follows the worker.
+   *
+   * @param isTold Listeners of this page are told of this login: after an act that only ended one, requests from now on belong to it.
+   * @returns Whether anything may have changed.
+   */
+  follow({ login, isLoginAwaited }: State, isTold?: boolean): boolean {
+    if (isTold && !this.#deciding?.isAdopt) this.#deciding = undefined
     if (this.arePending) return false
     if (!isSame(this.current, login)) {
       this.current = login

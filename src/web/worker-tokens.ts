@@ -55,7 +55,7 @@ export class WorkerTokens implements LoginManager {
     this.#state = state
     this.#login = new PageLogin(state)
     link.onEvent = ({ state, event: [name, event] }) => {
-      this.#observe(state)
+      this.#observe(state, member(event, 'login') === 'present')
       this.#emit(name, event)
     }
     link.onLost = () => this.#notify('look')
@@ -188,7 +188,7 @@ export class WorkerTokens implements LoginManager {
   async #askFor(caller: Caller): Promise<unknown> {
     const { name, ms, given, generation } = caller
     // Until the acts of this page have a response, the login of this request is unknown. Callers without a token wait for its pending login.
-    while (this.#login.arePending || (this.#isPending && this.#state.status.login !== 'present')) {
+    while (this.#login.arePending || (this.#isPending && !this.#login.isPresent(this.#state))) {
       await this.#changes.next()
       if (caller.hasLeft) return undefined
       this.#checkCurrent(generation)
@@ -216,7 +216,7 @@ export class WorkerTokens implements LoginManager {
     const act = this.#login.begins(name, this.#state, subject)
     this.#changes.report()
     return this.#ask(name, ACT_LIMIT_MS, given, { act }).finally(() => {
-      this.#login.ended()
+      this.#login.ended(act)
       this.#observe(this.#state)
     })
   }
@@ -240,10 +240,10 @@ export class WorkerTokens implements LoginManager {
     return value
   }
 
-  #observe(state: State): void {
+  #observe(state: State, isTold?: boolean): void {
     const isLate = state.login.worker === this.#state.login.worker && state.at < this.#state.at
     if (!isLate) this.#state = state
-    if (this.#login.follow(this.#state)) this.#changes.report()
+    if (this.#login.follow(this.#state, isTold)) this.#changes.report()
   }
 
   /** Reconnects: the worker sent this page no events until now, or no longer. */
@@ -273,11 +273,13 @@ export class WorkerTokens implements LoginManager {
       this.#onResource?.(name, event)
       return
     }
-    // Only `loginChanged` has a login.
-    const isLoss = (event as { readonly login?: unknown }).login === 'required'
+    const isLoss = member(event, 'login') === 'required'
     // The event may arrive after a later state. While a login is pending, new callers wait for it.
-    if (isLoss && this.#state.isLoginAwaited) this.#login.generations.lossReported()
-    if (!isLoss || !this.#isPending) relay(this.#events, name, event)
+    if (isLoss) {
+      if (this.#state.isLoginAwaited) this.#login.generations.lossReported()
+      if (this.#isPending) return
+    }
+    relay(this.#events, name, event)
   }
 
   /** Sends a request whose response no caller needs. */

@@ -593,6 +593,31 @@ describe('given a page that logs Alice in, and acts again before the worker resp
     expect([await tokens.getAccessToken(), source.revoked]).toEqual(['BOB', ['refresh-of-alice']])
   })
 
+  it.each(['this page', 'another page'])(
+    'F400: when it is told that Alice has logged in elsewhere, before its logout is answered, then a request of hers is not sent as Bob, who logs in in %s',
+    async (where) => {
+      const { openPage, source } = startWorker()
+      const [tokens, other] = [await openPage(), await openPage()]
+      await other.adopt(grant('dora'))
+      await arrived()
+      const told = listen(tokens)
+      const revoking = gate()
+      source.revoke = () => revoking.opened
+      const loggedOut = tokens.logout()
+      await arrived()
+      await other.adopt(grant('alice'))
+      await arrived()
+      expect([told.loginChanged.at(-1)?.login, tokens.status().login]).toEqual(['present', 'present'])
+      const asked = tokens.getAccessToken().catch((error: unknown) => (error as TokenError).code)
+      const adopted = (where === 'this page' ? tokens : other).adopt(grant('bob'))
+      await arrived()
+      revoking.open()
+      await Promise.all([loggedOut, adopted])
+      expect(['ALICE', 'ERR_LOGIN_REPLACED']).toContain(await asked)
+      expect(await tokens.getAccessToken()).toBe('BOB')
+    },
+  )
+
   it('when it logs out and Bob in, then requests from between get the token of Bob, and an earlier one none', async () => {
     const { tokens, settle } = await aliceIsPending()
     const ask = () => tokens.getAccessToken().catch((error: unknown) => (error as TokenError).code)
