@@ -392,7 +392,7 @@ describe.each(ADAPTERS)('given an API that does not accept the issued tokens (%s
     await settle()
     expect(server.received).toHaveLength(4)
     expect(anomalies).toEqual([
-      { kind: 'new-tokens-refused', message: expect.stringMatching(/environment.*audience.*scope/) },
+      { kind: 'new-tokens-refused', message: expect.stringMatching(/belong together.*audience.*scope/) },
     ])
     await clock.advance(50_000)
     await failureOf(api.get('/3'))
