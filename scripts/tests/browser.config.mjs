@@ -1,7 +1,7 @@
 import config, { browserTests } from '../../jest.config.mjs'
 
-// npm run test:browser: the built package in a real Chromium. `npm run test:engines` runs the suites of all engines in Firefox and WebKit, too:
-// ENGINES=webkit npx jest --config scripts/tests/browser.config.mjs FILE runs one.
+// npm run test:browser: the built package in a real Chromium. `npm run test:engines` also runs the cross-engine suites in Firefox and WebKit.
+// For one file: ENGINES=webkit npx jest --config scripts/tests/browser.config.mjs FILE
 process.env.ENGINES ??= 'chromium'
 
 export default {

@@ -1,7 +1,7 @@
 import { AxiosError, CanceledError, type InternalAxiosRequestConfig } from 'axios'
 import type { RequestLimits } from '../client/bearer-request.ts'
 
-/** @returns The request's own `signal`, or a signal that its `cancelToken` and the stream of its body abort, too. */
+/** @returns The request's own `signal`, or one that its `cancelToken` and body stream can abort, too. */
 export function cancellation(config: InternalAxiosRequestConfig): Pick<RequestLimits, 'signal' | 'forget'> {
   const { signal, cancelToken } = config
   const body = streamIn(config)

@@ -14,7 +14,7 @@ interface Origin {
   readonly serverTime: ServerTime | undefined
 }
 
-/** A program talks to a few origins. The memory of an attachment to many of them stays bounded. */
+/** A program talks to a few origins. With many, the memory stays bounded. */
 const MAX_ORIGINS = 100
 /** Far longer than the nonces of known servers. */
 const MAX_NONCE_LENGTH = 4_096
@@ -32,7 +32,7 @@ export class Origins {
     return this.#known.get(url.origin)?.nonce
   }
 
-  /** @returns How far the time of the server is ahead of the monotonic clock, ms; that of this machine's clock if the time of the server is unknown. */
+  /** @returns How far the server's clock (this machine's, if the server's is unknown) is ahead of the monotonic clock, ms. */
   leadMs({ url }: ProvedRequest): number {
     return leadOf(this.#known.get(url.origin)?.serverTime, this.#clock)
   }
@@ -41,7 +41,7 @@ export class Origins {
     const { origin } = request.url
     const known = this.#known.get(origin)
     const nonce = nonceIn(response.nonce) ?? known?.nonce
-    // A rejected proof had the time of an earlier response. Without a newer one, the time of this machine is used.
+    // A rejected proof makes the known time doubtful. Without a newer one, the time of this machine is used.
     const serverTime = this.#serverTimeIn(request, response) ?? (response.isRejected ? undefined : known?.serverTime)
     // The map keeps the most recently used origins.
     this.#known.delete(origin)

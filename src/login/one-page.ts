@@ -32,7 +32,7 @@ export class OnePage {
   /** What this process has in progress. Undefined: nothing, or another process has it. */
   #own: 'attempt' | 'page' | undefined
   #lease: Lease | undefined
-  /** The state is known until this instant, monotonic ms. */
+  /** `opens()` returns false until this instant, monotonic ms. */
   #until = -Infinity
   /** The number of pages since the last login. */
   #pages = 0
@@ -104,7 +104,7 @@ export class OnePage {
     if (lease) void this.#record?.release(lease, KEPT).catch(() => undefined)
   }
 
-  /** A user has logged in, and the store has the login. */
+  /** Ends the attempt and the page, for all processes. */
   async end(): Promise<void> {
     this.#forget(0)
     // If the store does not respond, the lease expires.

@@ -68,7 +68,7 @@ function comeBack(tokens: ResourceTokens): void {
   if (renewing) return
   const needsToken = phase === 'due' || phase === 'expired'
   const mustLogIn = phase === 'stopped' && lastError === 'ERR_LOGIN_REQUIRED'
-  // In a cool-down a request would be rejected, or use the old token. Otherwise another tab may have a newer token already.
+  // In a cool-down, `getAccessToken` rejects, or returns the old token. Otherwise it may find a newer token of another tab.
   if (phase === 'cooling-down' || (needsToken && nextAttemptAt !== undefined)) tokens.renew().catch(() => undefined)
   else if (needsToken || mustLogIn) tokens.getAccessToken().catch(() => undefined)
 }

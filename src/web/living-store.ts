@@ -26,13 +26,13 @@ const MAX_UNSTORED_MS = 60_000
 const ASK_MS = 1_000
 /** How many times they ask a page that holds the lock, but does not reply. Not a duration, because that would include a sleep. */
 const MAX_UNANSWERED = 10
-/** A browser responds immediately. After this time, ms, the page proceeds without the lock, which only saves time. */
+/** Browsers respond at once. After this time, ms, the page proceeds without the lock and its protection in a sleep. */
 const LOCK_TIMEOUT_MS = 1_000
 
 /**
  * Wraps a store for browsers, where tabs die: the user reloads, leaves or closes them during an exchange. Each owner holds a Web Lock during its exchange,
  * and the browser releases the lock of a dead tab. So other tabs, and the next page, detect a dead owner, and need not wait until its lease expires. Nor do
- * they present its refresh token if the lease has expired because the computer slept, or the storage failed. Without Web Locks they wait.
+ * they present the refresh token of a live owner whose lease expired in a sleep, or because the storage failed. Without Web Locks they wait.
  */
 export function livingStore(store: OpenableStore): OpenableStore {
   const { locks } = (globalThis as { navigator?: { locks?: Locks } }).navigator ?? {}
@@ -128,8 +128,7 @@ function leasing(
 }
 
 /**
- * @returns Whether another owner may have the next token, or still wait for it. A page that holds the lock without a reply is frozen, or wakes from a
- * sleep.
+ * @returns Whether another owner may have the next token, or still wait for it. A page that holds the lock but does not reply is frozen, or is waking up.
  */
 function asking(locks: Locks, clock: Clock): (name: string) => Promise<boolean> {
   let unanswered = 0

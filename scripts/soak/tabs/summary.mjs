@@ -3,14 +3,13 @@ import { NAMES } from '../../../test/browser/support/engines.mjs'
 /** What this engine has no command for. */
 export function lacksOf(engine) {
   const lacks = []
-  if (!engine.offline) lacks.push('go offline (the service cannot be reached, and the page believes it)')
+  if (!engine.offline) lacks.push('go offline (the service is cut off, and `onLine` is false)')
   if (!engine.quota) lacks.push('fill the storage (left out)')
-  if (engine.name !== 'chromium')
-    lacks.push('freeze a tab as a browser does (a synchronous request makes it stand still)')
+  if (engine.name !== 'chromium') lacks.push('freeze a tab as a browser does (a synchronous request blocks it)')
   return lacks.join('; ') || 'nothing of this'
 }
 
-/** One sum of the results of all rounds. */
+/** The totals of all rounds. */
 export function sumOf(results) {
   const all = (name) => results.flatMap((result) => result[name])
   const total = (name) => results.reduce((sum, result) => sum + result[name], 0)
@@ -47,12 +46,9 @@ function grouped(values) {
 
 export function promisesOf({ twice, asOther, lost, hung, served }) {
   return [
-    [
-      asOther === 0,
-      `no page that knew of a login sent a request of the other person's login before it (${asOther} were sent)`,
-    ],
+    [asOther === 0, `no page that knew of a login sent a request of the previous user's login (${asOther} were sent)`],
     [twice === 0, `no refresh token was presented again after its response had arrived (${twice} were)`],
-    [lost === 0, `no login was lost except to a storage that was deleted, full, or no longer responded (${lost} were)`],
+    [lost === 0, `no login was lost unless the storage was deleted, full or unresponsive (${lost} were)`],
     [hung === 0 && served > 0, `no request hung (${hung} did)`],
   ]
 }
