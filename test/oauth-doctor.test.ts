@@ -141,7 +141,7 @@ describe('F310: given an OAuth 2.0 server', () => {
     const { origin } = await server(answering(200, { ...GRANT, expires_in: 3_600_000 }))
     const { code, printed } = await doctor(['--token-endpoint', `${origin}/token`])
     expect({ code, printed }).toEqual({ code: 0, printed: expect.stringContaining('41.7 d, of which') })
-    expect(printed).toMatch(/^odd .*Does the service send milliseconds, and mean 60 min\?\n\nIt works, and/m)
+    expect(printed).toMatch(/^odd .*Does the service send milliseconds, and mean 60 min\?\n\nIt works, with/m)
   })
 
   it('when it returns a refresh token and offers DPoP, then both are reported', async () => {

@@ -53,6 +53,8 @@ export class ExchangeWatch {
   #isWishing = false
   #attempts = 0
   #hasGivenUp = false
+  /** After a 429, renewals may make one call each until ten of them have succeeded (F417). */
+  #throttled = 0
   #mustObtain = false
   #forcedAt = -Infinity
   #renewedAt = -Infinity
@@ -151,6 +153,7 @@ export class ExchangeWatch {
     this.#promises.must(by !== 'adopted', 'a manager that shares nothing adopts nothing')
     this.#attempts = 0
     this.#hasGivenUp = false
+    this.#throttled -= 1
     if (this.generation !== this.#generationBefore) return // a late event, perhaps from before a reset
     const startedAt = this.#time.monotonicNow() - durationMs
     const isForced = because === 'refused'
@@ -174,7 +177,8 @@ export class ExchangeWatch {
     this.#promises.must(coolDownMs >= leastMs, `${error.code} is followed by a cool-down`)
     const { outcome, retryAfterMs } = exchange?.end ?? {}
     const isRetryable = /^(not-sent|unknown-5xx|deferred)$/.test(outcome ?? '') && retryAfterMs === 0
-    const mayGiveUp = this.#hasGivenUp || this.#attempts >= this.#maxAttempts
+    if (error.code === 'ERR_THROTTLED') this.#throttled = 10
+    const mayGiveUp = this.#hasGivenUp || this.#throttled > 0 || this.#attempts >= this.#maxAttempts
     this.#promises.must(mayGiveUp || !isRetryable, 'a renewal makes use of the calls that it may make')
     const isAsked = outcome === 'unknown-5xx' && retryAfterMs !== 0
     if (isAsked || !error.retryable || error.code === 'ERR_THROTTLED') this.#rest(coolDownMs)
