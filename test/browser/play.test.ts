@@ -168,6 +168,8 @@ describeBrowser('given the page to play with', () => {
 
   it('when a screen reader is used, then it reads a sentence of each side at most every six seconds', async () => {
     await opened()
+    // An installed clock also follows the real one, and what is said would be dated a moment after the page's own look.
+    await page.clock.pauseAt((await page.evaluate<number>('Date.now()')) + 1_000)
     await page.evaluate(`void (globalThis.heard = [], new MutationObserver(() =>
       heard.push([performance.now(), document.querySelector('#spoken').textContent])).observe(document.querySelector('#spoken'), { childList: true }))`)
     await press('down')
