@@ -49,6 +49,15 @@ describe('given a token service', () => {
   })
   afterAll(() => service.close())
 
+  it('when --store names no file, then the doctor exits with 2, and sends no request', async () => {
+    const before = service.log.length
+    const { code, printed } = await doctor(['doctor', '--base-url', service.baseUrl, '--store', 'gone.db'], client(), [
+      service.client.clientSecret,
+    ])
+    expect([code, printed]).toEqual([2, expect.stringMatching(/^--store: there is no file gone\.db/)])
+    expect(service.log.length - before).toBe(0)
+  })
+
   it('when its client is used, then the doctor names Variant A, the lifetime and the clock, after one call', async () => {
     const before = service.count('obtain')
     const { code, printed } = await doctor(

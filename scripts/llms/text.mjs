@@ -15,7 +15,7 @@ ${sectionOf(readme, 'What it costs, and when not to use it')}
 
 ## Which entry for what
 
-${sectionOf(readme, 'Which entry do I need?').split('\n\n')[0].replace('one of the two above', '`oauth2()`; `clientCredentials()` for one payment service')}
+${sectionOf(readme, 'Which entry do I need?').split('\n\n')[0]}
 
 ## The smallest program
 

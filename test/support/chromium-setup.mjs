@@ -1,6 +1,5 @@
 // Finds a Chromium for the suites that need one, once for the whole run: at CHROMIUM, else on PATH, else Debian's package, if this process
 // may install it.
-// may install it.
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { aptInstall } from './apt-install.mjs'

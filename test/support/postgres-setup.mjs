@@ -1,6 +1,5 @@
 // Finds a PostgreSQL for the suites that need one, once for the whole run: on PATH or where Debian installs it, else Debian's
 // package if this process may install it, else the server at POSTGRES_URL (for the suites that can share one).
-// package where this process may install it, else the server at POSTGRES_URL (for the suites that can share one).
 import { spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,5 @@
 // Finds a redis-server for the suites that need one, once for the whole run: VALKEY_SERVER, or on PATH, else Debian's package if this
 // process may install it, else the server at REDIS_URL (for the suites that can share one).
-// process may install it, else the server at REDIS_URL (for the suites that can share one).
 import { spawnSync } from 'node:child_process'
 import { REDIS_SERVER } from '../../scripts/lib/redis-server.mjs'
 import { aptInstall } from './apt-install.mjs'

@@ -5,7 +5,7 @@ import { Misuse } from './misuse.ts'
 import { examine } from './examination.ts'
 import type { Findings } from './findings.ts'
 import { EXIT, exitCodeOf, report } from './report.ts'
-import { checkStore } from './store-check.ts'
+import { checkStore, storeIn } from './store-check.ts'
 import { printToken, TOKEN_USAGE } from './token-command.ts'
 
 // Some releases of Node warn about node:sqlite, which the user of this program did not choose.
@@ -24,11 +24,13 @@ async function main(): Promise<number> {
     process.stdout.write(options === 'help' ? USAGE : `${version()}\n`)
     return EXIT.well
   }
-  const { service, store } = options
+  const { service } = options
+  // A wrong --store is found before any request is sent.
+  const store = options.store === undefined ? undefined : await storeIn(options.store)
   const findings: Findings = service
     ? await examine({ ...options, service })
     : { throttling: {}, oddities: [], problems: [] }
-  if (store !== undefined) await checkStore(store, findings)
+  if (store) await checkStore(store, findings)
   const exitCode = exitCodeOf(findings)
   const text = options.json ? `${JSON.stringify({ exitCode, ...findings }, undefined, 2)}\n` : report(findings)
   process.stdout.write(printable(text))

@@ -9,15 +9,8 @@ import { exportsOf } from './user-module.ts'
 /** A renewal reads the record, and writes it twice: when it acquires the lease, and when it stores the tokens. */
 const STEPS_OF_RENEWAL = 3
 
-/**
- * Stores a test token under a random key, lets a second manager find it, and deletes it. The rest of the record has no token, and
- * expires within two days.
- *
- * @param file A file of `sqliteStore()`, or a module that exports a store.
- * @throws {Misuse} if the file is neither.
- */
-export async function checkStore(file: string, findings: Findings): Promise<void> {
-  const store = await storeIn(file)
+/** Stores a test token under a random key, lets a second manager find it, and deletes it. The rest of the record has no token, and expires within two days. */
+export async function checkStore(store: TokenStore, findings: Findings): Promise<void> {
   const failures: string[] = []
   const id = `doctor ${randomUUID()}`
   const managers = [1, 2].map(() => managerOn(store, id, failures, findings))
@@ -61,7 +54,8 @@ async function shared([one, other]: [TokenManager, TokenManager]): Promise<Pick<
   return { stepMs, isShared }
 }
 
-async function storeIn(file: string): Promise<TokenStore> {
+/** @param file A file of `sqliteStore()`, or a module that exports a store. @throws {Misuse} if the file is neither. */
+export async function storeIn(file: string): Promise<TokenStore> {
   if (isDatabase(file)) return sqliteStore({ file })
   const { default: standard, store = standard } = await exportsOf('--store', file)
   // Other objects have a kind, too: createTokenManager validates the rest.
