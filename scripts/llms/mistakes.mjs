@@ -31,7 +31,7 @@ export const MISTAKES = [
   {
     name: 'no-account',
     wrong: "`grant: 'login'` with a shared store, without `account`",
-    says: 'two accounts must not share it',
+    says: 'two accounts must not share a key',
     right: 'Set `account: userId`, a different one for each user',
   },
   {

@@ -33,7 +33,7 @@ export interface Settings extends ManagerSettings {
   readonly logins: LoginCode<Account>
 }
 
-/** More logins than this can be discarded only while the store is unreachable. */
+/** How many discarded refresh tokens are remembered. An older one matters only if the store was unreachable all that time. */
 const MOST_DISCARDED = 8
 
 /** The state of one manager: its tokens, the facts about its refresh token, its cool-down, its login and its counts. */

@@ -5,7 +5,7 @@ export interface Act {
   readonly owner: string
   /** The number of this act among those of its owner. */
   readonly n: number
-  /** Monotonic ms of its owner; of a `DatedAct`, ms of the clock of the record. */
+  /** Ms of the owner's monotonic clock; in a `DatedAct`, of the record's clock. */
   readonly at: number
   /** The highest version of the record that its owner had seen. */
   readonly seenVersion: number
@@ -18,7 +18,7 @@ export interface DatedAct extends Act {
   readonly now: number
 }
 
-/** The last login of the record, as its act. */
+/** The act that stored the last login of the record. */
 export interface StoredAct extends Pick<DatedAct, 'owner' | 'n' | 'at' | 'ms'> {
   /** The version of the record with this login. */
   readonly version: number
@@ -72,7 +72,7 @@ export class Acts {
     return this.#last !== undefined
   }
 
-  /** Call it before an `await`. A result that arrives after the next act is about an earlier login. */
+  /** @returns Whether no act has begun since this call. Call it before an `await`: a result that arrives after the next act is about an earlier login. */
   noted(): IsLast {
     const count = this.#count
     return () => this.#count === count

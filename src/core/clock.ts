@@ -29,7 +29,7 @@ export const systemClock: Clock = /* @__PURE__ */ Object.freeze({
   wallNow: () => Date.now(),
   monotonicNow: () => performance.now(),
   setTimer(callback: () => void, delayMs: number, holdsProcess = false) {
-    // setImmediate runs after the event loop has read its sockets; a timer of 0 ms may run before. It is never unref'd: in an idle
+    // setImmediate runs after the event loop has read its sockets; a timer of 0 ms may run before that. It is never unref'd: in an idle
     // process the event loop would then wait for another timer before it runs the callback.
     if (delayMs <= 0 && turns.setImmediate) {
       const turn = turns.setImmediate(callback)

@@ -33,7 +33,7 @@ export const CREDENTIAL_RULES: Rules = /* @__PURE__ */ bare<Rules>({
   },
 })
 
-/** Whether only a manual fix can help. */
+/** Whether it is useless to repeat the same exchange. After a refresh, an obtain may still help. */
 function isFinal(error: TokenError): boolean {
   return outcomeOf(error) === 'rejected' || (!error.retryable && error.code !== 'ERR_SIGNATURE')
 }

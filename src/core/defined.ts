@@ -4,7 +4,7 @@ export type Defined<Members> = Omit<Members, Optional<Members>> & {
   [Name in Optional<Members>]?: Exclude<Members[Name], undefined>
 }
 
-/** @returns The members that are not undefined: a stored or printed absent member differs from an undefined one. */
+/** @returns The members that are not undefined: storage and logs distinguish a member that is undefined from one that is absent. */
 export function defined<Members extends object>(members: Members): Defined<Members> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<Members>
 }

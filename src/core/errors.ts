@@ -16,11 +16,11 @@ export type TokenErrorCode =
   | 'ERR_SIGNATURE' // meta.sign or meta.time is missing, wrong or old
   | 'ERR_WAIT_TIMEOUT' // a caller waited maxWaitMs
   | 'ERR_REPLACED_TOO_SOON' // the API rejects tokens faster than the manager may replace them
-  | 'ERR_STORE_UNAVAILABLE' // the shared store is unreachable, for reset() or with onUnavailable 'fail'
+  | 'ERR_STORE_UNAVAILABLE' // the shared store is unreachable, and a login, reset() or onUnavailable 'fail' needs it
   | 'ERR_CLOSED' // the manager is closed
   | 'ERR_LOGIN_REQUIRED' // only a user can obtain tokens: the manager waits for adopt()
   | 'ERR_LOGIN_REPLACED' // another login has replaced the one that this request belongs to
-  | 'ERR_TOKEN_SOURCE' // your source, credentials function or random is broken: it threw a TypeError, or returned a wrong shape
+  | 'ERR_TOKEN_SOURCE' // your source, credentials function or random is broken: it threw a TypeError, or returned the wrong shape
 
 /**
  * The outcome of one exchange, as far as it is known. `accepted`: a complete, valid 2xx. `rejected`: a complete 3xx, or a complete 4xx except 408,
@@ -34,7 +34,7 @@ export type LoginReason =
   | 'none-yet' // no user has logged in yet
   | 'logged-out' // logout() or reset()
   | 'refused' // the service rejected the refresh token (or the access token, if there is no refresh token), and no other reason applies
-  | 'expired' // the refresh token has expired
+  | 'expired' // the refresh token has expired (or the access token, if there is no refresh token)
   | 'in-doubt' // the service rejected the refresh token after an exchange whose outcome is unknown
   | 'interaction' // the service requires the user to act: consent, another factor, a new password
   | 'lost' // the store lost the login
@@ -171,7 +171,7 @@ export class TokenError extends NamedError {
     return Object.assign({ name, code, message }, this)
   }
 
-  /** The ESM and the CommonJS copy of this class in one process recognise each other's errors. */
+  /** The ESM and CommonJS copies of this class in one process recognise each other's errors. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return this === TokenError ? isTokenError(value) : Function.prototype[Symbol.hasInstance].call(this, value)
   }
@@ -257,8 +257,8 @@ function framesOf(stack: unknown, message: string): string[] {
 /** The error of a request whose login has ended (R10). @param isReplaced Whether another login has replaced it. */
 export function endOfLogin(isReplaced: boolean | undefined): TokenError {
   const [code, what, as] = isReplaced
-    ? (['ERR_LOGIN_REPLACED', 'Another login took its place', 'is logged in now'] as const)
-    : (['ERR_LOGIN_REQUIRED', 'Its login has ended', 'logs in next'] as const)
-  const message = `${what}, so the request was not sent: send it again if it may go out as the user who ${as}`
+    ? (['ERR_LOGIN_REPLACED', 'was replaced', 'is logged in now'] as const)
+    : (['ERR_LOGIN_REQUIRED', 'has ended', 'logs in next'] as const)
+  const message = `The login of this request ${what}, so the request was not sent: send it again if it may go out as the user who ${as}`
   return new TokenError(code, message, isReplaced ? {} : { loginReason: 'logged-out' })
 }

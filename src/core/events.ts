@@ -4,7 +4,10 @@ import { checkChoice, checkFunction, type Complete, type KeysOf, namesOf } from 
 import { warn, warnOnce } from './runtime.ts'
 import type { ResourceOptions } from './resource.ts'
 
-/** The events by name. Instants are epoch ms of this machine's wall clock; durations are ms. No event contains a secret. `resource`: what the tokens are for, in events of `forResource`. */
+/**
+ * The events by name. Instants are epoch ms of this machine's wall clock; durations are ms. No event contains a secret. `resource`: what the tokens are
+ * for, in events of `forResource`.
+ */
 export interface TokenEvents {
   /** A new token is in use. `adopted`: it came from another owner of the store, or from `adopt()`. */
   renewed: {
@@ -22,7 +25,7 @@ export interface TokenEvents {
   renewalFailed: { resource?: ResourceOptions; error: TokenError; nextAttemptAt: number }
   /** The service rejected a refresh token that was not known to have expired. */
   suspicious: SuspicionEvent
-  /** The result of the obtain that follows a suspicion. `superseded`: another owner had a newer token set. */
+  /** How a suspicion ended: with the result of the next obtain, or `superseded`, because another owner had a newer token set. */
   suspicionSettled: {
     resource?: ResourceOptions
     fingerprint: string
@@ -37,8 +40,8 @@ export interface TokenEvents {
 /** The events of a manager whose source has a `login`. */
 export interface LoginEvents extends TokenEvents {
   /**
-   * A login began or ended, in this manager (`here`) or in another manager of the same store (`elsewhere`). `store`: this manager found a login, or its
-   * absence, at its first check of the store; no user has just logged in or out. `account`: whether this login has the same subject as the last one.
+   * A login began or ended, in this manager (`here`) or in another manager of the same store (`elsewhere`). `store`: this manager found a login, or found
+   * none, at its first check of the store; no user has just logged in or out. `account`: whether this login has the same subject as the last one.
    * `reason`: why a login is required.
    */
   loginChanged: {
@@ -61,7 +64,7 @@ export type AnomalyKind =
   | 'unexpected-response' // usable, but not as specified: missing id, same or no refresh token, …
   | 'origin-not-allowed' // a request was sent without a token: no attachment allows its origin
   | 'header-in-defaults' // a default header of the instance overrides the token
-  | 'header-leftover' // a request has its own header with an implausible value, such as `Bearer undefined`
+  | 'header-leftover' // a request was sent without a token, because your code sets the header without one, such as `Bearer undefined`
   | 'stored-tokens-unusable' // the stored record is damaged, comes from a newer release, or is encrypted with an unknown key
   | 'tokens-unencrypted' // the store has no encryption keys
   | 'store-restored' // the store may have lost writes: the manager does not present its refresh token
@@ -75,7 +78,7 @@ export type AnomalyKind =
   | 'second-manager' // another manager of the same account or login exists in this process, without a common store
   | 'store-epoch-unknown' // the store cannot detect lost writes: a restored record goes unnoticed
 
-/** The service rejected a refresh token that was not known to have expired (specification, section 3). Instants: epoch ms. */
+/** The service rejected a refresh token that was not known to have expired (the payment service's specification, section 3). Instants: epoch ms. */
 export interface SuspicionEvent {
   resource?: ResourceOptions
   /** What may explain the rejection, or `unexplained`. */
@@ -149,7 +152,7 @@ type IsMistake = Complete<
     'store-epoch-unknown': false
   }
 >
-/** A list, because a table of all kinds would end up in every bundle. */
+/** The kinds that are no mistakes. A list, because a table of all kinds would end up in every bundle. */
 const ODDITIES: readonly AnomalyKind[] = /* @__PURE__ */ namesOf<Record<KeysOf<IsMistake, false>, true>>({
   'clock-skew': true,
   'clock-jumped': true,
@@ -159,12 +162,12 @@ const ODDITIES: readonly AnomalyKind[] = /* @__PURE__ */ namesOf<Record<KeysOf<I
   'storage-denied': true,
   'store-epoch-unknown': true,
 })
-/** The least time between two events of the same kind. */
+/** The minimum time between two events of the same kind. */
 const SAME_GAP_MS = 60_000
 
 const reported = /* @__PURE__ */ new WeakSet<object>()
 
-/** Reports what a listener threw, once per listener: otherwise a typo would disable an alarm in silence (F431). */
+/** Reports what a listener threw, once per listener: otherwise a typo would silently disable an alarm (F431). */
 function reportListener(listener: object, name: string, thrown: unknown): void {
   if (reported.has(listener)) return
   reported.add(listener)
@@ -227,10 +230,10 @@ export class Events {
     }
   }
 
-  /** @returns stop @throws {TypeError} if there is another watcher already. */
+  /** @returns A function that removes the watcher. @throws {TypeError} If there is already a watcher. */
   watchedBy(watcher: Watcher): () => void {
     if (this.watcher)
-      throw new TypeError('The token manager is already instrumented: call what instrument() returned first')
+      throw new TypeError('The token manager is already instrumented: first call what instrument() returned')
     this.watcher = watcher
     return () => {
       if (this.watcher === watcher) this.watcher = undefined

@@ -39,10 +39,10 @@ export interface Exchanged {
 /**
  * Makes one exchange: a refresh if a refresh token is given, otherwise an obtain.
  *
- * @param tokens The token set of the refresh token. The next one keeps its `context` and `credentials`, unless the exchange returns
+ * @param tokens The token set that the refresh token belongs to. The new one keeps its `context` and `credentials`, unless the exchange returns
  * others.
- * @param onRotated Called when the refresh failed, and the credentials have another digest.
- * @throws {TokenError} What the source throws, as `readThrown` reads it; `ERR_TOKEN_SERVICE_UNAVAILABLE` at the timeout;
+ * @param onRotated Called if the refresh failed, and the credentials have changed since the tokens were obtained.
+ * @throws {TokenError} What the source throws, as `readThrown` converts it; `ERR_TOKEN_SERVICE_UNAVAILABLE` at the timeout;
  * `ERR_TOKEN_RESPONSE` or `ERR_TOKEN_SOURCE` for an unusable grant.
  */
 export async function exchange(
@@ -143,10 +143,10 @@ export function withinExchange<Result>(
   return withinLimit((async () => call(context))(), { clock, ms: exchangeTimeoutMs, atLimit })
 }
 
-/** The circumstances of a call of the source. */
+/** The circumstances of a call to the source. */
 type About = Whole<Pick<ExchangeContext, 'context' | 'exchange'> & Pick<InternalContext, 'hasCredentials'>>
 
-/** The state of a call of the source, for messages. */
+/** The state of a call to the source, for messages. */
 interface Known {
   readonly exchange: Exchange | undefined
   /** What the source waits for before it sends the request. */
@@ -157,10 +157,10 @@ interface Known {
 }
 
 const MAYBE_ITSELF =
-  '. If its token request calls this manager, or an instance that uses it, it waits for itself: use a plain one'
+  '. A source that calls this manager, or an instance attached to it, waits for itself: use a plain instance'
 
 function callIn({ address, exchange: kind }: Known): string {
-  return `${kind ?? 'token request'}${typeof address === 'string' ? ` at ${address}` : ' of the token source'}`
+  return `${kind ?? 'token'} request${typeof address === 'string' ? ` at ${address}` : ' of the token source'}`
 }
 
 function awaitedIn(known: Known, limitMs: number): string {
@@ -172,14 +172,14 @@ function errorAtLimit(limitMs: number, known: Known): TokenError {
   const { awaited, isSent } = known
   const said =
     awaited === undefined
-      ? `The ${callIn(known)} had no complete response within ${limitMs} ms: if the service needs longer, raise exchangeTimeoutMs`
+      ? `The ${callIn(known)} got no complete response within ${limitMs} ms: if the service needs longer, raise exchangeTimeoutMs`
       : `${awaited} returned nothing within ${limitMs} ms: no token request was sent`
   const message = isSent ? said : `${said}${MAYBE_ITSELF}`
   const outcome = awaited === undefined ? 'unknown' : 'not-sent'
   return new TokenError('ERR_TOKEN_SERVICE_UNAVAILABLE', message, { outcome })
 }
 
-/** @returns A digest of the user's name, different for each source. Undefined: the grant has no `subject`. */
+/** @returns A digest of the user's name, different for each source. Undefined if the grant has no `subject`, or the runtime lacks WebCrypto. */
 export async function subjectOf(
   source: TokenSource,
   { subject }: Pick<TokenGrant, 'subject'>,
@@ -206,7 +206,7 @@ export async function credentialsDigestOf(source: TokenSource): Promise<string |
   return typeof text === 'string' ? digestFor(source, text, 4) : undefined
 }
 
-/** Whether this is a browser that reports to be offline. */
+/** Whether this is a browser that reports that it is offline. */
 function isOffline(): boolean {
   return (globalThis as { readonly navigator?: { readonly onLine?: boolean } }).navigator?.onLine === false
 }

@@ -1,6 +1,6 @@
 /**
  * Detects a polluted `Object.prototype` that would redirect requests. Node also reads the address of a socket from there: its fetch reads `socketPath`,
- * and its HTTP/2 reads `path`. An attacker who can set one receives the first requests to an origin, with tokens or credentials.
+ * and its HTTP/2 reads `path`. An attacker who can set one of them receives the first requests to an origin, with tokens or credentials.
  *
  * @param adapter An axios adapter. fetch and custom functions, which may call fetch, have no `adapterName`.
  * @returns Why nothing may be sent; undefined if the prototype is clean.

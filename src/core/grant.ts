@@ -19,7 +19,7 @@ class UnusableGrant extends TypeError {}
 export interface ReadGrant extends GrantDetails {
   /** If there is a `flaw`, the grant has no access token. */
   readonly grant: Readonly<TokenGrant>
-  /** Problems of other members, which count as absent. */
+  /** Problems with members that were left out, or replaced with an assumed value. */
   readonly problems: readonly string[]
 }
 

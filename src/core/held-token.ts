@@ -19,7 +19,7 @@ export class HeldToken {
   isRejected = false
   /** Rejections by the API since a request with the token last succeeded. */
   #rejections = 0
-  /** How many rejections make the token unusable. More than one after a success, because a single endpoint may reject every token. */
+  /** How many rejections make the token unusable. More than one if a request succeeded after a rejection: perhaps a single endpoint rejects every token. */
   #threshold = 1
   /** Whether the next caller must replace the token and wait for the new one. */
   mustRenew = false

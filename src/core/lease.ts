@@ -19,7 +19,7 @@ export interface LeaseTerms extends Pick<Identity, 'login'> {
    * (`isOfLogin`).
    */
   readonly inDoubt?: ((doubtAt: number) => Whole<Pick<Lease, 'isLastResort' | 'isRestored'>>) | undefined
-  /** The longest time until an owner of a login checks the record, ms. After a loss of the record, owners write back what they have seen. */
+  /** The longest time until an owner of a login checks the record, ms. Within this time after a loss of the record, owners write back what they have seen. */
   readonly maxStalenessMs?: number | undefined
   /** The digest of the owner's credentials. Undefined: unknown. */
   readonly credentialsDigest?: string | undefined
@@ -37,7 +37,7 @@ export const NO_TERMS: Whole<LeaseTerms> = {
 }
 
 /**
- * Lets a step of a shared record see the tokens of one resource (`forResource`). A record that does not know it shows those of the login. `Step` is a
+ * Lets a step of a shared record see the tokens of one resource (`forResource`). A record that ignores the view shows those of the login. `Step` is a
  * type of `src/record`, which core does not import.
  */
 export type View = <Step>(step: Step) => Step
@@ -87,7 +87,7 @@ export interface Lease {
   /** The epoch of the register at that time. */
   readonly epoch?: string | undefined
   readonly tokens?: StoredTokens | undefined
-  /** The stored refresh token may be presented: it is neither retired nor in doubt for longer than the service's grace. */
+  /** The stored refresh token may be presented: it is neither retired nor, except as a last resort, in doubt for longer than the grace. */
   readonly presentable: boolean
   /** The stored refresh token may have been spent by an exchange whose response was lost. */
   readonly isDoubted?: boolean | undefined
@@ -112,8 +112,8 @@ export interface Lease {
 /**
  * The fate of the presented refresh token. `keep`: not spent, or none was presented. `counted`: met a complete 5xx, and may be presented a few more
  * times. `doubtful`: may be spent. `dead`: rejected by the service. A dead token is never presented again. A doubtful token is presented only within
- * the service's grace: later, our own lost response would look like theft. With a login, it is also presented if no access token is valid. The fate
- * does not apply to newer tokens in the record.
+ * the service's grace: after that, the service could mistake it for a stolen one. With a login, it is also presented if no access token is valid. The
+ * fate does not apply to newer tokens in the record.
  */
 export type RefreshTokenFate = 'keep' | 'counted' | 'doubtful' | 'dead'
 

@@ -40,7 +40,7 @@ export interface LoginView {
   readonly generations: LoginGenerations
   /** Whether a promised login has not settled yet. */
   readonly isPending: boolean
-  /** Whether callers wait for it, because no other login can serve them. @param held The last tokens. */
+  /** Whether callers wait for the promised login, because no other login can serve them. @param held The last tokens. */
   awaitsPending(held?: Pick<HeldToken, 'validToken' | 'stored' | 'isRejected'>): boolean
   /** Whether the manager knows if there is a login. */
   readonly isKnown: boolean
@@ -73,7 +73,7 @@ export interface LoginView {
 export interface LoginHost {
   /** The waiting callers. */
   readonly room: Pick<WaitingRoom, 'dismiss'>
-  /** Whether a check of the record is worthwhile: no renewal, which reads the record anyway, is in flight. */
+  /** Whether a check of the record is worthwhile: the manager is not closed, and no renewal is in flight, which would read the record anyway. */
   isIdle(): boolean
   /** @returns The error that a closed manager rejects with. */
   denial(why: 'closed'): TokenError
@@ -93,7 +93,7 @@ export interface LoginHost {
 export interface Logins {
   /** @throws {TypeError} naming the member. */
   adopt(given: AdoptedGrant): Promise<void>
-  /** Adopts a login when its promise settles. */
+  /** Adopts the login that a promise resolves with, if any. */
   adoptPromised(given: PromiseLike<AdoptedGrant | undefined>): Promise<void>
   /** Revokes a promised login that a later act superseded. */
   discard?(given: AdoptedGrant): Promise<void>
@@ -119,7 +119,7 @@ export interface LoginChecker {
   learned(): void
   /** Makes a check that had to wait, once there is nothing left to wait for. */
   resume(): void
-  /** Checks now, and whenever the record may have changed. @returns stop */
+  /** Checks now, and whenever the record may have changed. @returns A function that stops the checks. */
   follow(): () => void
   close(): void
 }

@@ -26,7 +26,7 @@ import { Halted } from './pauses.ts'
 import { WaitingRoom } from './waiting-room.ts'
 import { bare } from './whole.ts'
 
-/** The minimum time between two renewals that no caller forced, even if tokens have a shorter lifetime. */
+/** The minimum time between two renewals of tokens that are due or have expired, even if their lifetime is shorter. */
 const LEAST_GAP_MS = 1_000
 
 /**
@@ -89,7 +89,7 @@ export class Machine implements LoginHost {
     this.checker?.close()
     this.room.dismiss(this.denial('closed'))
     this.#settings.record.close?.()
-    // The exchange in flight may not keep the process alive. This timer does.
+    // The exchange in flight does not always keep the process alive. This timer does.
     const release = this.#settings.clock.setTimer(() => undefined, LONGEST_TIMER_MS, true)
     await this.#mutex.runExclusive(() => undefined).finally(release)
   }
@@ -220,7 +220,7 @@ export class Machine implements LoginHost {
     const { error, coolDown } = this.#failureOf(thrown)
     const backoff = backoffAfter(error, coolDown, this.now, store !== undefined)
     this.#settle(backoff)
-    // The cool-down is enough. The gap between forced renewals would block the renewal of a rejected one-hour token for six minutes.
+    // The cool-down is enough. The gap between renewals after rejections by the API would block the renewal of a rejected one-hour token for six minutes.
     this.#account.forcedAt = -Infinity
     const nextAttemptAt = Math.round(clock.wallNow() + coolDown.ms)
     const by = isOwn ? 'here' : 'elsewhere'

@@ -10,8 +10,8 @@ import type { AdoptedGrant } from './token-source.ts'
 import type { WaitOptions } from './waiting-room.ts'
 
 /**
- * What an attachment needs from a manager beyond its public interface. Its key is a symbol that all copies of the
- * package share. A custom manager has none.
+ * What an attachment needs from a manager beyond its public interface: the member `INTERNALS` of the manager. A custom
+ * manager lacks it.
  */
 export interface ManagerInternals {
   readonly origin?: string | undefined
@@ -28,11 +28,11 @@ export interface ManagerInternals {
   readonly renewInBackground: (token: string) => void
   /** Passes `WWW-Authenticate` of a rejection to the source, whose next exchange may depend on it. */
   readonly challenged?: ((challenge: unknown) => void) | undefined
-  /** A request with this token has succeeded. */
+  /** Notes that a request with this token has succeeded. */
   readonly succeeded?: (token: string) => void
   /** Revokes a promised login that a later act superseded. */
   readonly discard?: (grant: AdoptedGrant) => Promise<void>
-  /** Whether a user logs in and out. */
+  /** Whether the source has a `login`, so that a user logs in and out. */
   readonly hasLogins?: boolean
   /** The login generation of a request that begins now. It only grows. */
   readonly currentGeneration?: () => number
@@ -45,7 +45,7 @@ export interface ManagerInternals {
   readonly isLoginAwaited?: () => boolean
   /** Whether a user is logged in. */
   readonly isLoginPresent?: () => boolean | undefined
-  /** Checks the store for logins and logouts elsewhere, now and at each change. @returns stop */
+  /** Checks the store for logins and logouts elsewhere, now and at each change. @returns A function that stops the checks. */
   readonly followLogin?: () => () => void
   /** Checks once. Resolves when the manager has processed the result. Never rejects. */
   readonly checkLogin?: () => Promise<void>
@@ -55,16 +55,16 @@ export interface ManagerInternals {
   readonly page?: PageParts
   /** What the tokens are for, if it is not the login's own API. */
   readonly resource?: ResourceOptions
-  /** Calls `watcher` until the returned function is called. @throws {TypeError} if there is another watcher already. */
+  /** Calls `watcher` until the returned function is called. @throws {TypeError} If there is already a watcher. */
   readonly watch?: (watcher: Watcher) => () => void
 }
 
 export interface PageParts {
-  /** A request of a caller, bound to its login. The worker responds for `given.resource`. */
+  /** Sends the request of a caller to the worker, bound to the login of that caller. `given` names the resource. */
   readonly ofLogin: (name: string, options: WaitOptions | undefined, given: object) => Promise<unknown>
-  /** Any other request. */
+  /** Sends any other request to the worker. */
   readonly ask: (name: string, ms: number, given: object) => Promise<unknown>
-  /** Calls back with the events of resources. */
+  /** Calls `listener` for the events of resources. */
   readonly onEvent: (listener: (name: keyof LoginEvents, event: object) => void) => void
 }
 
@@ -74,7 +74,7 @@ export type ServeResource = (
   tokens: LoginManager,
   pages: { notify(name: keyof LoginEvents, event: object): void },
 ) => unknown
-/** In the realm of a worker: serves the requests of pages for a resource. Set by `forResource`, which the worker calls, too. */
+/** The key of `ServeResource` on `globalThis` of a worker, for the requests of its pages for a resource. Set by `forResource`, which the worker calls, too. */
 export const SERVE_RESOURCE = Symbol.for('axios-evergreen.serveResource')
 
 export interface ManagerParts {
@@ -87,7 +87,7 @@ export interface ManagerParts {
   ) => LoginManager
 }
 
-/** All copies of the package in one process share this symbol. */
+/** The key of `ManagerInternals` on a manager. All copies of the package in one process share it. */
 export const INTERNALS = Symbol.for('axios-evergreen.TokenManager')
 
 /** @returns undefined for a custom manager, which has only the public interface. */

@@ -36,8 +36,9 @@ export interface TokenManagerOptions {
   /** Timeout of one token request, ms, from connecting to the last byte of the body. Default 10 000. */
   exchangeTimeoutMs?: number | undefined
   /**
-   * What the manager does after a suspicious refresh token. `obtain` (default): it obtains a new token set with the credentials. `stop`: it
-   * discards the access token, even if it is still valid, and rejects with `ERR_SUSPICIOUS_REFRESH_TOKEN` until `reset()` or `adopt()`.
+   * What the manager does if a refresh token is suspicious: rejected before it expired. `obtain` (default): it obtains a new token set with the
+   * credentials. `stop`: it discards the access token, even if it is still valid, and rejects with `ERR_SUSPICIOUS_REFRESH_TOKEN` until `reset()` or
+   * `adopt()`.
    */
   onSuspicious?: 'obtain' | 'stop' | undefined
   /** For tests. Default: this machine's clocks and timers. */
@@ -68,15 +69,15 @@ export interface RenewalOptions {
   /** The maximum time that one caller waits for a token, ms; then `ERR_WAIT_TIMEOUT`. Default 30 000. */
   maxWaitMs?: number | undefined
   /**
-   * The maximum age of the login state when a request is sent, ms, with a store and a source that has a `login`. If the state is older, the caller waits
-   * for a check of the store, at most for the store's timeout, and proceeds if the store does not respond. `peekAccessToken()` returns undefined until the
-   * check. A manager whose store reports changes (`followPage`) makes no checks. Default 30 000. Infinity: never.
+   * The maximum age of the login state when a request is sent, ms. Only for a source that has a `login`, with a store. If the state is older, the caller
+   * waits for a check of the store, at most for the store's timeout, and proceeds if the store does not respond. Until the check, `peekAccessToken()`
+   * returns undefined. A manager whose store reports changes (`followPage`) makes no checks. Default 30 000. Infinity: never.
    */
   maxStalenessMs?: number | undefined
   /**
    * Whether the manager renews in the background. `false`, for functions that are frozen between requests: there are no timers, and no token request
-   * outlives the request that needs it. The next caller renews a token that is due, and waits for it for at most `exchangeTimeoutMs`; then it uses the
-   * old token. If that caller gives up, an exchange in flight completes, and no other follows. Default true.
+   * outlives the request that needs it. The next caller renews a token that is due, and waits for the new one for at most `exchangeTimeoutMs`; then it
+   * uses the old token. If that caller gives up, an exchange in flight completes, and no other follows. Default true.
    */
   background?: boolean | undefined
 }
@@ -142,9 +143,7 @@ export function managerSettings(options: TokenManagerOptions) {
   const own = readOptions('The options of createTokenManager', options, OPTIONS, '')
   const { source, store, storeKey = source.id } = own
   if (store && (storeKey === '' || (own.storeKey === undefined && isUnnamed(source, store))))
-    throw new TypeError(
-      'storeKey must be given with a store (or account of the source): two accounts must not share it',
-    )
+    throw new TypeError('With a store, pass storeKey, or account to the source: two accounts must not share a key')
   if (storeKey !== '') checkedName('storeKey', storeKey)
   const graceMs = graceOf(source)
   return Object.freeze({ ...own, storeKey, graceMs, layer: layerOf(source) })

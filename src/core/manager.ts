@@ -16,7 +16,7 @@ import { waitMsOf, type WaitOptions } from './waiting-room.ts'
 import { bare } from './whole.ts'
 import { isWithin } from './within-call.ts'
 
-/** The shortest time between two renewals that rejections of the API force. Limits the load on a service whose tokens are always rejected. */
+/** The shortest time between two renewals that rejections by the API force. Limits the load on a service whose tokens are always rejected. */
 const LEAST_FORCED_GAP_MS = 2_000
 const TOO_SOON = 'The API rejects access tokens faster than the manager may replace them'
 
@@ -79,7 +79,7 @@ export class Manager implements LoginManager {
 
   async adopt(grant: GivenLogin): Promise<void> {
     const { logins } = this.#machine
-    // The promise rejects with the caller's own reason, so it is passed on unchanged.
+    // The given promise may reject with an error of the caller's own, which is passed on unchanged.
     if (isPromise(grant)) return logins.adoptPromised(grant)
     try {
       await logins.adopt(grant)
@@ -120,12 +120,15 @@ export class Manager implements LoginManager {
     return this.#outsideOfSource(() => (this.#closing ??= this.#machine.close()))
   }
 
-  /** Performs an act that waits for the token request in flight. @throws {TokenError} If that request calls the act, which would wait for itself (F404). */
+  /** Runs a method that waits for the token request in flight. @throws {TokenError} If that request calls it: the request would wait for itself (F404). */
   async #outsideOfSource<Result>(act: () => Promise<Result>): Promise<Result> {
     return isWithin(this.#account) ? waitForItself() : act()
   }
 
-  /** Returns the token if it is valid now. If renewal is due, starts it in the background. Without `background`, the next caller who waits starts it. */
+  /**
+   * Returns the token if it is valid now. If renewal is due, starts it in the background; without `background`, returns undefined, and the next caller who
+   * waits starts it.
+   */
   peekAccessToken(): string | undefined {
     const taken = () => take(this.#account, this.#machine)
     if (!this.#mustCheck()) return taken()
@@ -146,7 +149,10 @@ export class Manager implements LoginManager {
       : serve(this.#account, this.#machine, generation, options)
   }
 
-  /** Whether the record must be checked first, because the login may have ended elsewhere. Not needed before the record has the login. */
+  /**
+   * Whether the record must be checked first, because the login may have ended elsewhere. Not if the token has expired, because a renewal reads the record
+   * anyway, and not before the acts of this manager have reached the record.
+   */
   #mustCheck(): boolean {
     const { staleAt, current, acts } = this.#account
     const isStale = staleAt < Infinity && this.#machine.now >= staleAt
@@ -161,19 +167,19 @@ export class Manager implements LoginManager {
     const signal = ownOption(options, 'signal')
     const maxWaitMs = waitMsOf(options, renewal.maxWaitMs)
     const limit = { clock, ms: maxWaitMs, holdsProcess: true, signal, atLimit: () => undefined }
-    // If the store does not respond within the caller's limit, the caller still gets a valid token.
+    // If the store does not respond within the caller's limit, the caller still gets the token if it is valid.
     await withinLimit(Promise.resolve(checker?.checkOnce()), limit).catch(() => checkNotAborted(signal))
     if (login && generation < login.generations.first) throw login.errorOfEnd()
     const leftMs = Math.max(0, maxWaitMs - (this.#machine.now - now))
     return serve(this.#account, this.#machine, generation, { signal, maxWaitMs: leftMs })
   }
 
-  /** Returns a different token than `refused`. Forces no renewal if the manager has already replaced `refused`. */
+  /** Returns a token other than `refused`. Forces no renewal if the manager has already replaced `refused`. */
   #replace(refused: string, options?: WaitOptions): Promise<string> | string {
     checkNotAborted(ownOption(options, 'signal'))
     checkIsToken(refused)
     const { generations, login } = this.#account
-    // The rejected token belongs to the current login, so the caller must not receive a token of the next login.
+    // Read before the rejection is noted, which may end the login: the caller must not receive a token of the next login.
     const generation = generations.first
     if (!this.#noteRejection(refused)) {
       if (login?.isOfEndedLogin(refused)) throw login.errorOfEnd()
@@ -208,7 +214,8 @@ export class Manager implements LoginManager {
   }
 
   /**
-   * Notes that the API rejected `refused`, if that is the current token. If its login has ended too, no caller receives the token again (F206).
+   * Notes that the API rejected `refused`, if that is the current token. If the service has rejected the refresh token of its login too, the login ends, and
+   * no caller receives the access token again (F206).
    *
    * @returns Whether it is the current token.
    */
@@ -221,7 +228,11 @@ export class Manager implements LoginManager {
     return isCurrent
   }
 
-  /** Begins a renewal after a rejection by the API. @returns Undefined if it may begin; otherwise when it may, and the error. */
+  /**
+   * Decides whether a renewal after a rejection by the API may begin now. If so, notes the time.
+   *
+   * @returns Undefined if it may; otherwise when it may, and the error.
+   */
   #beginForced(): { until: number; error: TokenError } | undefined {
     const account = this.#account
     const { now } = this.#machine
@@ -265,7 +276,7 @@ function ownError(manager: Manager, method: keyof LoginManager, error: unknown):
   return isTokenError(error) ? copyForCaller(Reflect.get(manager, method), error) : error
 }
 
-/** The manager would not recognize a header value, and the caller would receive the rejected token again. */
+/** @throws {TypeError} If `refused` is a header value: the manager would not recognize its token, and the caller would receive that token again. */
 function checkIsToken(refused: string): void {
   if (/^(bearer|dpop) /i.test(refused))
     throw new TypeError('refused must be the access token itself, not a header value')

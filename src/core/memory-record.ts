@@ -46,7 +46,7 @@ export class MemoryRecord implements TokenRecord {
   #fence = 0
   /** An exchange that `clear` or `adopt` superseded may still be in flight. */
   #overlaps = false
-  /** Failed renewals that ended with a 429. A success takes back half of one: so a fleet makes about three requests for two tokens (F417). */
+  /** Failed renewals that ended with a 429. A success subtracts half a renewal, so that a fleet makes about three requests for two tokens (F417). */
   #throttled = 0
 
   constructor(clock: Clock) {

@@ -20,7 +20,7 @@ export type Complete<Whole, Table extends Whole> = Table
 /** The members of a table with this value. */
 export type KeysOf<Table, Value> = { [Key in keyof Table]: Table[Key] extends Value ? Key : never }[keyof Table]
 
-/** The function that an option belongs to, for options passed to the wrong function. Rows are skipped for a function that takes one of their names. */
+/** The function that an option belongs to, for options passed to the wrong function. A row is skipped if the called function takes one of its options. */
 const HOMES: readonly (readonly [where: string, ...names: string[]])[] = [
   [
     'createTokenManager',
@@ -39,7 +39,7 @@ const HOMES: readonly (readonly [where: string, ...names: string[]])[] = [
   ['adopt() of the token manager', 'accessToken', 'refreshToken'],
   ['the store', 'encryptionKeys', 'onUnavailable'],
   ['the token source', 'account', 'baseUrl', 'clientId', 'clientSecret', 'scope', 'tokenEndpoint', 'issuer'],
-  // For the other sources.
+  // For options of `oauth2` that were passed to another source, for which the row above is skipped.
   ['oauth2 of axios-evergreen/oauth2', 'scope', 'tokenEndpoint', 'issuer', 'parameters'],
 ]
 
@@ -150,10 +150,10 @@ export function checkText(name: string, value: unknown): asserts value is string
   checkedText(name, value)
 }
 
-/** What templates and conversions write instead of a value. IDs may contain `null` as JSON, and the user part of an address may be `null`. */
+/** What template strings produce for an object or a missing value. An ID may contain `null` in a JSON array, and an address may have the user `null`. */
 const NO_NAME = /undefined|\[object \w+\]|(?<![\w,[])(null|NaN)(?![\w,\]@.])/
 
-/** @returns The name of an account: two users whose names have the same mistake would share one login (F433). @throws {TypeError} Naming the option. */
+/** @returns The name of an account. @throws {TypeError} Naming the option. Two users whose names have the same mistake would share one login (F433). */
 export function checkedName(name: string, value: unknown): string {
   const found = NO_NAME.exec(checkedText(name, value instanceof Promise ? '[object Promise]' : value))?.[0]
   if (!found) return value as string

@@ -4,7 +4,7 @@ import type { Work } from './work.ts'
 /** Thrown if the renewal was halted. Its result is not used. */
 export class Halted extends Error {}
 
-/** Why a renewal is halted. The record gets the tokens of its exchange. `outdated`: this manager does not use them, because an act came after it. */
+/** Why a renewal is halted. The record still gets the tokens of its exchange. `outdated`: this manager does not use them, because an act superseded it. */
 export type Halt = 'outdated' | 'closed'
 
 /** The renewal or logout that pauses. */

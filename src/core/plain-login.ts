@@ -84,7 +84,10 @@ class PlainLogins implements Logins {
     return { revoked: false, reason }
   }
 
-  /** Uses new tokens. Requests in flight do not receive tokens that were stored after an act of another owner (F209), or tokens of another user, if known (F344). */
+  /**
+   * Uses new tokens. Requests in flight do not receive tokens that were stored after an act of another owner (F209), or tokens that are known to be of
+   * another user (F344).
+   */
   use(tokens: StoredTokens): void {
     const { generations, current } = this.#account
     const { login: number = 0, subject } = tokens

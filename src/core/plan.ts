@@ -6,7 +6,7 @@ import { KEPT, type RefreshTokenFate, type Report, type Retry } from './lease.ts
 import { bare, type Whole } from './whole.ts'
 
 /**
- * The plan after a failed exchange: the table of outcomes, the retries and the cool-down (design: Renewal, Logins). It is computed inside the step
+ * The plan after a failed exchange: the table of outcomes, the retries and the cool-down (`docs/renewal.md`). It is computed inside the step
  * that releases the lease, so that no other owner can change the record in between.
  */
 export function planAfter(error: TokenError, situation: Situation, policy: Policy): Plan {
@@ -134,7 +134,7 @@ function reportOf(
   if (next.kind !== 'cool-down') return { ...KEPT, fate, shared: next }
   const hasEnded = foundInvalid === true && isRejected === true && error.code === 'ERR_LOGIN_REQUIRED'
   const drops = hasEnded || error.code === 'ERR_SUSPICIOUS_REFRESH_TOKEN'
-  // A rejection does not apply to the credentials of other owners.
+  // The rejection of these credentials does not apply to owners with other credentials.
   const by = error.code === 'ERR_CREDENTIALS_REJECTED' ? credentialsDigest : undefined
   return { fate, shared: by === undefined ? next : { ...next, by }, drops, says }
 }
@@ -192,7 +192,7 @@ export function uncertaintyOf(ageMs: number): number {
   return 2_000 + ageMs * 0.000_2
 }
 
-/** @returns The pause that the service asked for, ms; 0 for none. `Retry-After` counts on 429 and 5xx only. */
+/** @returns The pause that the service asked for, ms; 0 for none. `Retry-After` counts only on 429 and 5xx. */
 export function retryAfterMsOf(error: TokenError): number {
   const outcome = outcomeOf(error)
   return outcome === 'deferred' || outcome === 'unknown-5xx' ? (detailsOf(error).retryAfterMs ?? 0) : 0

@@ -1,7 +1,7 @@
 import type { DPoPKey, KeyProofs } from './proofs.ts'
 import { member } from './thrown.ts'
 
-/** All copies of the package in one process share this symbol. */
+/** The key of `KeyProofs` on a key. All copies of the package in one process share this symbol. */
 export const PROOFS = Symbol.for('axios-evergreen.proofs')
 
 /** The type of the option `dpop`. */

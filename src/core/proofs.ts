@@ -17,7 +17,7 @@ export interface ProvingKey extends DPoPKey {
    * @param request `token`: the access token in the request. `nonce`: the nonce that the server requires.
    * @returns The value of the header `DPoP`, valid for one request.
    * @throws {TypeError} Naming the member.
-   * @throws {TokenError} `ERR_TOKEN_SOURCE` if the key does not sign.
+   * @throws {TokenError} `ERR_TOKEN_SOURCE` if the key fails to sign.
    */
   prove(request: {
     readonly method: string
@@ -57,7 +57,7 @@ export interface ProofResponse {
   readonly date: unknown
   /** `Age`: the response comes from a cache, and its `Date` is old. */
   readonly age: unknown
-  /** The server rejected the proof for another reason than a missing nonce. */
+  /** The server rejected the proof for a reason other than a missing nonce. */
   readonly isRejected?: boolean
 }
 
@@ -66,7 +66,7 @@ export interface ProofResponse {
  * the implementation.
  */
 export interface Proofs {
-  /** Creates a proof. @throws {TokenError} `ERR_TOKEN_SOURCE` with outcome `not-sent` and refresh token `kept`: the key does not sign. */
+  /** Creates a proof. @throws {TokenError} `ERR_TOKEN_SOURCE` with outcome `not-sent` and refresh token `kept`, if the key fails to sign. */
   prove(request: ProvedRequest, clock: Clock): Promise<Proof>
   /** Keeps the nonce and the time of a response, whatever its status, for later proofs to the same origin. */
   learn(request: ProvedRequest, response: ProofResponse, clock: Clock): void

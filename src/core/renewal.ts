@@ -31,9 +31,9 @@ export interface RenewalStart {
   readonly failuresBefore: number
   /** Whether a caller waits for the new token. */
   readonly isAwaited: () => boolean
-  /** Called when the first token request has failed and is repeated after a pause. The renewal is not halted: it checks that in the same turn. */
+  /** Called before the first pause between two token requests, and before each later repeat. Never called once the renewal is halted. */
   readonly onRepeat: () => void
-  /** Called when a pause that the service asked for begins. The renewal is not halted. */
+  /** Called when a pause that the service asked for begins. Never called once the renewal is halted. */
   readonly onPause: (pauseMs: number, error: TokenError) => void
 }
 
@@ -57,7 +57,7 @@ export class Renewal implements Turn {
   readonly account: Account
   readonly #settings: Settings
   readonly start: RenewalStart
-  /** The next token request is a repeat, or follows a pause, so a new token may take long. */
+  /** Whether this renewal has paused between two token requests, or is about to: a new token may take a while. */
   isRepeating = false
   /** Why the last token request failed, for callers who cannot wait for the next one. */
   lastError: TokenError | undefined
@@ -65,7 +65,7 @@ export class Renewal implements Turn {
   seenVersion = 0
   /** Consecutive failed renewals before this one, as far as known. */
   #failuresBefore: number
-  /** When the record last responded, by the token clock: the remaining lifetimes of the lease count from here. */
+  /** When the record last responded, by the token clock: the remaining lifetimes in the lease count from then. */
   #leasedAt = 0
   /** What the token requests of this renewal have shown. */
   readonly #evidence = { signatureFailures: 0, presented: 0, isRotated: false }
@@ -117,7 +117,7 @@ export class Renewal implements Turn {
     // Before the lease is acquired: if the user's `random` throws, no lease stays open.
     const chance = this.#settings.random()
     const { store } = this.#settings
-    // A record without other owners grants each lease.
+    // A record without other owners always grants the lease.
     const lease = await (store ? store.others.takeTurn(this) : (this.tryAcquire(Infinity) as Promise<Lease>))
     if (lease.kind === 'newer') {
       this.pauses.check()
@@ -213,7 +213,7 @@ export class Renewal implements Turn {
     const { tokens: granted, flaw } = exchanged
     const { record, events, graceMs, keepsMs } = this.#settings
     const { suspicions } = this.account
-    // Issued tokens are always stored: otherwise the record of their login would keep a spent refresh token. After the act, the record refuses them.
+    // Issued tokens always go to the record: otherwise it would keep a spent refresh token. A record that an act has cleared since ignores them.
     if (this.pauses.halted() === 'outdated') {
       this.#lateTokens.push(granted)
       if (this.account.discarded.includes(call.refreshToken ?? '')) this.account.discard(granted.refreshToken)
@@ -319,7 +319,7 @@ export class Renewal implements Turn {
       exchange: by,
       lease,
       attempt,
-      // After a failed renewal, one request probes whether the service is back.
+      // After a failed renewal, the next one sends a single request, which probes whether the service is back.
       maxAttempts: this.#failuresBefore > 0 || !this.#isWanted ? 1 : retry.maxAttempts,
       sinceLeaseMs: this.#sinceLeaseMs,
       met5xx: refreshToken !== undefined && met5xx === refreshToken,

@@ -8,7 +8,7 @@ export interface ResourceOptions {
   scope?: string | undefined
 }
 
-/** The resource in events and `status()`. Converts to its name, so that no other module has to build it. */
+/** The resource in events and `status()`. `toString()` returns its name, so that no other module has to build the name. */
 export interface NamedResource {
   toString(): string
 }

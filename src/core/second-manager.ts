@@ -11,13 +11,13 @@ function isOpen(account: Known): boolean {
   return account.deref()?.isClosed === false
 }
 
-/** Above this number of accounts, those without an open manager are removed. It doubles, so a new manager costs two checks on average. */
+/** Above this number of accounts, those without an open manager are removed. The limit then doubles, so a new manager costs two checks on average. */
 let limit = 64
 
 /**
  * Reports a second manager of the same account or login that shares no store with the first. The two make twice as many token requests. A service may
  * revoke the tokens of one when the other obtains, and only one of them can use the refresh token of a login. Reported once per account, to the later
- * manager. Two managers that both have a store are not reported, because the stores may use the same server, unless the stores are of this process.
+ * manager. Two managers that both have a store are not reported, because the stores may use the same server, unless the stores are local to this process.
  */
 export function reportSecondManager(account: Account): void {
   const { source, store, events } = account.settings
@@ -31,7 +31,7 @@ export function reportSecondManager(account: Account): void {
   const others = (known.get(id) ?? []).filter(isOpen)
   known.set(id, [...others, new WeakRef(account)])
   if (others.length === 0) return
-  // Deferred, so that listeners added after construction receive it, and an old manager that is closed in this turn does not count.
+  // Deferred, so that listeners added after construction receive the report, and an old manager that is closed in this turn does not count.
   void Promise.resolve().then(() => {
     const isSecond = others.some((other) => isOpen(other) && !haveCommon(store, other.deref()?.settings.store))
     if (!isSecond || account.isClosed || known.get(id) === null) return
@@ -47,4 +47,4 @@ function haveCommon(one: OpenableStore | undefined, other: OpenableStore | undef
 
 const SHARE_NOTHING = 'share no store: use one manager, or one store for both'
 const OF_ACCOUNT = `Two managers of this account ${SHARE_NOTHING}`
-const OF_LOGIN = `Two managers of this login ${SHARE_NOTHING}, because a refresh of one ends the login of the other. Logins of two users need an account each`
+const OF_LOGIN = `Two managers of this login ${SHARE_NOTHING}, because a refresh by one ends the login of the other. Logins of two users need separate accounts`

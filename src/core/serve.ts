@@ -11,9 +11,9 @@ import { isWithin } from './within-call.ts'
 /**
  * The idea of this package: a caller takes the current token, or waits for the next one.
  *
- * When renewal is due, a caller starts it and takes the old token. When the token has expired, callers wait for that renewal, which all of them share. It
- * is in `renewal.ts`: acquire the lease, let the source make one exchange, give its tokens to the record. Then `machine.ts` holds the new token, sets a
- * timer for the next renewal, and resolves the waiting callers. All other files of this folder handle what may fail on the way.
+ * When renewal is due, a caller starts it and takes the old token. When the token has expired, callers wait for that renewal, which all of them share. The
+ * renewal (`renewal.ts`) acquires the lease, has the source make one exchange, and gives the tokens to the record. Then `machine.ts` holds the new token,
+ * sets a timer for the next renewal, and resolves the waiting callers. All other files in this folder handle what may go wrong along the way.
  *
  * @param generation The login generation of the caller.
  */
@@ -64,7 +64,8 @@ export function wait(
   }
   if (admitted === 'start') machine.renew(because)
   account.renewal?.hurry(limit)
-  // With a valid token, the caller waits for at most one exchange, and until a third of the hard skew is left. Then it takes that token.
+  // A caller with a valid token waits for at most `exchangeTimeoutMs`, and no longer than until the token has a third of `hardSkewMs` left. Then it takes
+  // that token.
   const patienceMs = validToken === undefined ? Infinity : patienceOf(account)
   if (validToken !== undefined && (isDenial(admitted) || patienceMs <= 0)) return validToken
   const token = machine.room.share({ limit, keepAt: now + patienceMs, signal, generation })
@@ -76,23 +77,23 @@ function patienceOf({ current, settings }: Account): number {
   return Math.min(current?.patienceMs ?? 0, settings.exchangeTimeoutMs)
 }
 
-/** Whether a caller may start or join a renewal. The cool-down of a token that could still be used ends when the API rejects it. */
+/** Whether a caller may start or join a renewal. A cool-down that lasts only while the token is usable ends when the API rejects the token. */
 export function admissionOf(account: Account, machine: Machine, limit?: number, isForced = false) {
   const { backoff, current } = account
   const isBackoffOver = backoff?.whileUsable === true && current?.isRejected === true
   return admission(account, machine.now, limit, isForced || isBackoffOver)
 }
 
-/** Why a caller without a usable token needs a renewal. */
+/** Why a caller to whom `take` returned no token needs a renewal. */
 function causeFor(current: HeldToken | undefined): RenewalCause {
   if (!current) return 'cold'
   if (current.freshness === 'expired') return 'expired'
   return current.mustRenew || current.isRejected ? 'refused' : 'due'
 }
 
-/** The source waits for the manager during its own token request (F309, F404). */
+/** Called when the source waits for the manager during its own token request. @throws {TokenError} (F309, F404) */
 export function waitForItself(): never {
   const message =
-    'The token source waits for itself: its token request calls this manager, or an instance that uses it. Use a plain instance'
+    'The token source waits for itself: its token request calls this manager, or an instance attached to it. Use a plain instance'
   throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent' })
 }

@@ -39,9 +39,9 @@ export interface Situation {
   readonly isRejected?: boolean
   /** Presentations in this renewal that the service may have acted on, including this one. */
   readonly presented?: number
-  /** The refresh token met a 5xx before, which may come from a gateway in front of the service (evidence only). */
+  /** The refresh token met a 5xx before, which may have come from a gateway in front of the service (evidence only). */
   readonly met5xx?: boolean
-  /** The credentials have changed since the obtain of these tokens. */
+  /** The credentials have changed since these tokens were obtained. */
   readonly isRotated?: boolean
   /** The digest of this manager's credentials, if known. */
   readonly credentialsDigest?: string | undefined
@@ -68,11 +68,11 @@ export interface Rules {
   readonly inDoubt?: (doubtAt: number) => Whole<Pick<Lease, 'isLastResort' | 'isRestored'>>
   /** Chooses the exchange. @returns The refresh token to present; undefined: obtain; or a plan instead of an exchange. */
   choose(lease: Lease, state: RenewalState): string | undefined | Plan
-  /** The table of outcomes. The report of the source decides the fate of the refresh token, else the outcome. The HTTP status does not. */
+  /** The table of outcomes. The fate of the refresh token depends on what the source reports about it, else on the outcome, never on the HTTP status. */
   consequenceOf(error: TokenError, situation: Situation, policy: Policy): Consequence
   /**
-   * Rates the rejection of a refresh token. A token that is rejected before it expires must be treated as suspicious (specification, section 3).
-   * Called only if the record has no newer tokens.
+   * Rates the rejection of a refresh token. A token that is rejected before it expires must be treated as suspicious (the payment
+   * service's specification, section 3). Called only if the record has no newer tokens.
    *
    * @returns Undefined if the token had expired.
    */
@@ -95,7 +95,7 @@ export interface Consequence {
   readonly fate: RefreshTokenFate
   /** `obtain`: immediately, with the credentials. `while-usable`: nothing while the access token is usable. `login`: a user must log in. */
   readonly next: 'stop' | 'retry' | 'obtain' | 'while-usable' | 'login'
-  /** The service rejected the refresh token as invalid: suspicious, unless something explains it (specification, section 3). */
+  /** The service rejected the refresh token as invalid: suspicious, unless something explains it (the payment service's specification, section 3). */
   readonly foundInvalid?: boolean
   /** Why a login is required, if already known. */
   readonly reason?: LoginReason

@@ -7,7 +7,7 @@ import { type ExchangeContext, offers, type TokenSource } from './token-source.t
 import type { NewTokens } from './stored-tokens.ts'
 import { bare } from './whole.ts'
 
-/** Resets the source. Waiting callers get a renewal even if `source.reset` throws. It begins after the record is cleared. */
+/** Resets the source. Waiting callers get a renewal even if `source.reset` throws. That renewal waits until the record is cleared (`Acts.after`). */
 export async function resetSource(
   { settings: { source } }: { readonly settings: { readonly source: TokenSource } },
   host: Pick<LoginHost, 'renewIfAwaited'>,

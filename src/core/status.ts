@@ -9,7 +9,7 @@ export interface Running {
   readonly isRepeating?: boolean
 }
 
-/** What a manager is doing about its next token. The current token stays in use until the manager is closed. */
+/** What a manager is doing about its next token. The current token stays in use meanwhile, unless the manager is closed. */
 export interface Activity {
   /** The renewal that all callers share. */
   readonly renewal: Running | undefined
@@ -87,7 +87,7 @@ function blockedBy({ renewal, backoff }: Activity, now: number, limit: number, b
   return isBroken || (canJoin && limit > endsAt) ? undefined : backoff
 }
 
-/** Whether a new token is likely soon: a renewal makes its first exchange, and the previous renewal did not fail. */
+/** Whether a new token is likely soon: a renewal is making its first exchange, and the previous renewal did not fail. */
 export function isReplacing({ renewal, backoff }: Activity): boolean {
   return renewal !== undefined && renewal.isRepeating !== true && !backoff
 }
@@ -110,7 +110,7 @@ export interface TokenStatus {
   lastError?: TokenErrorCode
   /** What the tokens are for, if they are those of a resource (`forResource`). */
   resource?: ResourceOptions
-  /** Calls of the token source (`obtains`, `refreshes`), how many of them failed, and tokens from elsewhere (`adoptions`). */
+  /** Calls to the token source (`obtains`, `refreshes`), how many of them failed, tokens from elsewhere (`adoptions`), and suspicious refresh tokens. */
   counts: { obtains: number; refreshes: number; adoptions: number; failures: number; suspicions: number }
 }
 
@@ -165,12 +165,12 @@ export function denialOf(why: 'closed' | Pick<Backoff, 'until' | 'error'>, now: 
   if (why === 'closed') return new TokenError('ERR_CLOSED', 'The token manager is closed')
   const { until, error } = why
   if (until === Infinity) return error
-  // Not part of the message: error trackers group by message, so it must be the same for all callers.
+  // Not part of the message: error trackers group by message, which must therefore be the same for all callers.
   return errorWith(error, { retryAt: Math.round(wallNow + until - now) })
 }
 
 /**
- * When to renew the current token in the background. A token in use is renewed. An unused token expires.
+ * When to renew the current token in the background. A token in use is renewed. An unused token expires, unless `keepWarm` is `always`.
  *
  * @returns Ms to wait. 0 or less: renew now. Undefined: do nothing.
  */

@@ -9,7 +9,7 @@ export interface StoredTokens {
   readonly accessRemainingMs: number
   readonly refreshToken?: string | undefined
   readonly refreshRemainingMs?: number | undefined
-  /** Time until renewal is due, if the service or the expiry of the refresh token requires it earlier than the access token. */
+  /** Time until renewal is due, if the service or the expiry of the refresh token requires it earlier than the lifetime of the access token does. */
   readonly dueRemainingMs?: number | undefined
   /** The number of the login in the record. Absent in a private record. */
   readonly login?: number | undefined
@@ -49,7 +49,7 @@ export function aged<Tokens extends NewTokens>(tokens: Tokens, byMs: number): To
   }
 }
 
-/** What is known of a login and of its user. */
+/** What is known about a login and its user. */
 export interface Identity {
   /** A random id, made by the manager that adopted the login. Renewals keep it. */
   readonly loginId?: string | undefined

@@ -10,14 +10,14 @@ export interface RejectedRefreshToken {
   readonly remainingMs: number | undefined
   /** How far `remainingMs` may be off. */
   readonly uncertaintyMs: number
-  /** An earlier attempt with this token had an unknown outcome. */
+  /** An earlier presentation of this token had an unknown outcome. */
   readonly attemptedBefore: boolean
   /** The token met a 5xx before. */
   readonly met5xx: boolean
   /** Another exchange of the account may have been in flight. */
   readonly contested: boolean
   readonly storeReachable: boolean
-  /** The credentials have changed since the obtain of these tokens. */
+  /** The credentials have changed since these tokens were obtained. */
   readonly isRotated: boolean
 }
 
@@ -31,7 +31,7 @@ export function verdictOf(
   return remainingMs !== undefined && remainingMs <= 0 ? 'was-expired' : 'token-only'
 }
 
-/** Emits `suspicious` for a rejected refresh token, and `suspicionSettled` when a later renewal explains the rejection. */
+/** Emits `suspicious` for a rejected refresh token, and `suspicionSettled` when a later renewal settles the suspicion. */
 export class SuspicionWatch {
   readonly #clock: Clock
   readonly #events: Events

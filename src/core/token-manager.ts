@@ -11,12 +11,15 @@ export interface TokenManager {
    * @throws {TokenError} See `TokenErrorCode`. After an abort: `signal.reason`.
    */
   getAccessToken(options?: { signal?: AbortSignal | undefined; maxWaitMs?: number | undefined }): Promise<string>
-  /** Returns the token if it is valid now, else undefined. Synchronous. If renewal is due, starts it in the background. */
+  /**
+   * Returns the token if it is valid now, else undefined. Synchronous. If renewal is due, starts it in the background, or
+   * with `renewal.background: false` returns undefined.
+   */
   peekAccessToken(): string | undefined
   /**
    * Replaces a token that the API rejected, and resolves with a different one. Renews only if `refused` is still the current token.
    *
-   * @throws {TokenError} `ERR_REPLACED_TOO_SOON` if the last forced renewal was less than max(2 s, a tenth of the lifetime) ago.
+   * @throws {TokenError} `ERR_REPLACED_TOO_SOON` if the last renewal after a rejection began less than max(2 s, a tenth of the lifetime) ago.
    * `ERR_TOKEN_RESPONSE` if the service issued `refused` again. Otherwise as `getAccessToken`.
    * @throws {TypeError} If `refused` is a header value instead of a token.
    */
@@ -33,8 +36,8 @@ export interface TokenManager {
   renew(options?: { signal?: AbortSignal | undefined; maxWaitMs?: number | undefined }): Promise<void>
   /**
    * Uses and stores tokens from elsewhere, such as a server-rendered page, a vault or another program. A refresh token alone is enough: the next
-   * caller refreshes. Ends cool-downs and stops, and supersedes a renewal in flight. Takes effect immediately: calls of `adopt` and `reset` run in
-   * order.
+   * caller refreshes. Ends a cool-down or a stop, and supersedes a renewal in flight. Takes effect immediately. The store receives the changes of
+   * `adopt` and `reset` in the order of the calls.
    *
    * @throws {TypeError} Naming the member.
    * @throws {TokenError} `ERR_CLOSED`. `ERR_STORE_UNAVAILABLE` if the store is unreachable and its `onUnavailable` is `fail`: this manager uses the
@@ -42,7 +45,7 @@ export interface TokenManager {
    */
   adopt(grant: AdoptedGrant): Promise<void>
   /**
-   * Deletes the tokens (in the store too), ends cool-downs and stops, and supersedes a renewal in flight, whose callers wait for the next one. Call
+   * Deletes the tokens (in the store too), ends a cool-down or a stop, and supersedes a renewal in flight, whose callers wait for the next one. Call
    * it after the credentials have changed.
    *
    * @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store is unreachable.
@@ -71,8 +74,8 @@ export interface TokenManager {
 export interface LoginManager extends TokenManager {
   /**
    * Uses and stores tokens from elsewhere, such as a login, a server-rendered page or a vault. A refresh token alone is enough: the next caller
-   * refreshes. Ends cool-downs and stops, and supersedes a renewal in flight. Takes effect immediately: calls of `adopt`, `logout` and `reset` run in
-   * order.
+   * refreshes. Ends a cool-down or a stop, and supersedes a renewal in flight. Takes effect immediately. The store receives the changes of `adopt`,
+   * `logout` and `reset` in the order of the calls.
    *
    * Requests of the previous login do not receive these tokens, unless this manager adopted both logins and they have the same `subject`. Requests
    * that began after `loginChanged` reported `required` wait for this login. If the subjects differ, the source revokes the previous tokens in the
@@ -92,8 +95,8 @@ export interface LoginManager extends TokenManager {
    * too), then has the source revoke them (RFC 7009). The logout succeeds even if the service is unreachable. A newer login in the store is kept.
    * Without `revoke` in the source, it acts as `reset()`.
    *
-   * The source tries to revoke up to three times within `exchangeTimeoutMs`. If the result is `unavailable`, the manager keeps the tokens in memory
-   * (of the last 8 logins), and the next `logout()` tries again. The anomaly `not-revoked` reports why a revocation failed.
+   * The source tries to revoke up to three times within `exchangeTimeoutMs`. If the result is `unavailable`, the manager keeps the tokens of the
+   * last 8 such logins in memory, and the next `logout()` tries again. The anomaly `not-revoked` reports why a revocation failed.
    *
    * @returns Whether the service confirmed the revocation, and if not, why.
    * @throws {TokenError} `ERR_STORE_UNAVAILABLE` if the store is unreachable.

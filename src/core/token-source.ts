@@ -11,23 +11,23 @@ import { member } from './thrown.ts'
  * service. A source does not retry and does not share results: the manager does both.
  */
 export interface TokenSource {
-  /** Identifies the service, the variant and the account. The default store key. Stores hash it, and it is never printed. */
+  /** Identifies the service, the flow and the account. The default store key. Stores hash it, and it is never printed. */
   readonly id: string
   /** The origin of the service. Requests to it may carry the token. */
   readonly origin?: string
   /** Exchanges credentials for tokens. */
   obtain(context: ExchangeContext): Promise<TokenGrant>
   /**
-   * Exchanges a refresh token for the next token set. Absent: every renewal is an obtain. If a bug of it ends the call (`ERR_TOKEN_SOURCE`, in the event
-   * `retry`), a manager that can obtain does so, because the service may have spent the refresh token.
+   * Exchanges a refresh token for the next token set. Absent: every renewal is an obtain. If the call fails because of a bug (`ERR_TOKEN_SOURCE`, in
+   * the event `retry`), a manager that can obtain does so, because the service may have spent the refresh token.
    */
   refresh?(refreshToken: string, context: ExchangeContext): Promise<TokenGrant>
   /** Discards state from earlier responses. `reset()` of the manager calls it. */
   reset?(): void
   /**
-   * How the service treats a used refresh token. `single-use` (default): the service accepts it once, so the manager does not send it again if the
-   * response is lost. `reusable`: it stays valid, so the manager sends it again, and keeps it if the response has no refresh token (RFC 6749,
-   * section 6).
+   * How the service treats a used refresh token. `single-use` (default): the service accepts it once. After a lost response, the manager sends it again
+   * only within `reuseGraceMs`, or, with `login: person`, when no access token is valid. `reusable`: it stays valid, so the manager sends it again, and
+   * keeps it if the response has no refresh token (RFC 6749, section 6).
    */
   readonly refreshTokens?: 'single-use' | 'reusable' | undefined
   /**
@@ -103,8 +103,8 @@ export interface InternalContext {
    */
   readonly waitsFor?: (what: string | undefined) => void
   /**
-   * Reports the credentials that the user's function returned: for this exchange or, after a rejected refresh, at that time. A rejection after the
-   * credentials changed is no sign of theft. The manager hashes the text immediately and keeps 16 bits of the hash.
+   * Reports the credentials that the user's function returned for this exchange, or when it was called again after a rejected refresh. A rejection
+   * after the credentials changed is no sign of theft. The manager hashes the text immediately and keeps 16 bits of the hash.
    */
   readonly hasCredentials?: ((text: string) => void) | undefined
   /** Reports the origin and path of the token request, for messages. */
@@ -170,7 +170,7 @@ export interface GrantDetails {
    * renewal. Otherwise the exchange has failed with this error.
    */
   readonly flaw?: TokenError | undefined
-  /** The response had no lifetime of the access token. */
+  /** The response did not say how long the access token is valid. */
   readonly isLifetimeAssumed?: boolean | undefined
 }
 export interface DetailedGrant extends TokenGrant {

@@ -39,7 +39,7 @@ export interface OtherOwners {
   /**
    * Waits until no other owner makes an exchange, and the record grants this owner the lease or has usable tokens of another owner.
    *
-   * @throws {CallFailed} The record cools down, because another owner failed to renew.
+   * @throws {CallFailed} If there is a cool-down, because another owner failed to renew.
    */
   takeTurn(turn: Turn): Promise<Extract<LeaseResult, { kind: 'newer' | 'granted' }>>
   /**
@@ -48,7 +48,7 @@ export interface OtherOwners {
    * @param chance Uniform in [0, 1).
    */
   spread(turn: Turn, chance: number): Promise<void>
-  /** @returns The error of an exchange. A private lease shows nothing about logins. */
+  /** @returns The error of an exchange. Under a private lease, `ERR_LOGIN_REQUIRED` becomes `ERR_STORE_UNAVAILABLE`: the store may hold a login. */
   errorIfPrivate(lease: Lease, error: TokenError): TokenError
 }
 
@@ -86,7 +86,7 @@ export interface Turn {
   /** Tries once to acquire the lease. */
   tryAcquire(ttlMs: number, more: Pick<LeaseTerms, 'maxStalenessMs' | 'credentialsDigest'>): Promise<LeaseResult>
   readonly start: { isAwaited(): boolean }
-  /** When the wait of the first caller ends, monotonic ms. */
+  /** The earliest limit of a caller, monotonic ms. */
   readonly limit: number
 }
 
@@ -150,7 +150,7 @@ export interface TokenRecord {
    * @returns Undefined if nothing is new to this owner.
    */
   check?(seenVersion: number, login?: number): Promise<CheckResult | undefined>
-  /** The manager no longer uses the record. */
+  /** Called when the manager no longer uses the record. */
   close?(): void
   /**
    * Calls `onChange` when the record may have changed, so that a waiting owner need not wait for its next poll.

@@ -71,7 +71,7 @@ export class WaitingRoom {
   /** Waits for a token. @throws After an abort: `signal.reason`. */
   enter({ limit, keepAt = Infinity, signal, generation = 0 }: Wait): Promise<string> {
     return new Promise((resolve) => {
-      // No spread of the wait: it would double the cost of a waiter.
+      // No object spread: it would double the cost of a waiter.
       const waiter: Waiter = { limit, keepAt, signal, generation, resolve }
       this.#waiters.add(waiter)
       if (signal) this.#listen(signal, waiter)

@@ -1,4 +1,4 @@
-/** Counts the operations in flight of a manager: leases, exchanges, and writes of their results. The pauses of a renewal do not count. */
+/** Counts a manager's operations in flight: leases, exchanges, and writes of their results. The pauses of a renewal do not count. */
 export class Work {
   #count = 0
   /** Resolvers of callers who wait until nothing is in flight. */
@@ -15,7 +15,7 @@ export class Work {
 
   /** Resolves when nothing is in flight. */
   async ended(): Promise<void> {
-    // A renewal may begin at the same moment when another one ends.
+    // A renewal may begin at the moment when another one ends.
     while (this.#count > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 }

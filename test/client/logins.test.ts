@@ -82,7 +82,10 @@ describe.each(DOORS)('given requests of Alice while the login changes ($name)', 
     logins.logIn('BOB')
     const error = await failed
     expect(isTokenError(error, 'ERR_LOGIN_REQUIRED')).toBe(true)
-    expect(error).toMatchObject({ loginReason: 'logged-out', message: expect.stringContaining('Its login has ended') })
+    expect(error).toMatchObject({
+      loginReason: 'logged-out',
+      message: expect.stringContaining('The login of this request has ended'),
+    })
     expect(server.received).toHaveLength(0)
   })
 

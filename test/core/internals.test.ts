@@ -75,7 +75,7 @@ it('given an instrumented manager, when it is instrumented again, then that is r
   const watcher = {} as Parameters<typeof internals.watch>[0]
   const stop = internals.watch(watcher)
   expect(() => internals.watch(watcher)).toThrow(
-    new TypeError('The token manager is already instrumented: call what instrument() returned first'),
+    new TypeError('The token manager is already instrumented: first call what instrument() returned'),
   )
   stop()
   const stopNext = internals.watch({ ...watcher })

@@ -80,7 +80,7 @@ describe('given callers who get no token, when they read the message', () => {
     const waiting = outcome(tokens.getAccessToken())
     await clock.advance(700)
     const message =
-      'The obtain of the token source had no complete response within 700 ms: if the service needs longer, raise exchangeTimeoutMs'
+      'The obtain request of the token source got no complete response within 700 ms: if the service needs longer, raise exchangeTimeoutMs'
     expect(await waiting).toMatchObject({ message: expect.stringContaining(message) })
     const { clock: later, source: hanging, tokens: hung } = manage(PAIRS(), { exchangeTimeoutMs: 700 })
     hanging.script.push(...Array<() => Promise<never>>(4).fill(() => new Promise(() => undefined)))

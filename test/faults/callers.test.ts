@@ -114,7 +114,7 @@ describe('given a credential provider that requests the credentials from the API
     tokens.on('retry', ({ error }) => retries.push(error.message))
     await clock.advance(29_999)
     expect(ended).toBeUndefined()
-    expect(retries[0]).toMatch(/it waits for itself: use a plain one$/)
+    expect(retries[0]).toMatch(/waits for itself: use a plain instance$/)
     await clock.advance(1)
     await settle()
     expect(ended).toMatchObject({ name: 'TokenError', code: 'ERR_WAIT_TIMEOUT' })

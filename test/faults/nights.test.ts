@@ -227,7 +227,7 @@ const NIGHTS: readonly Night[] = [
   {
     night: '11: the service takes 20 s',
     run: slow,
-    cause: /had no complete response within 10000 ms/,
+    cause: /got no complete response within 10000 ms/,
     cure: /if the service needs longer, raise exchangeTimeoutMs/,
   },
   {

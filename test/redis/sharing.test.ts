@@ -220,6 +220,6 @@ it('when credentials come from a function without an account, then a store requi
     credentials: () => ({ clientId: 'a', clientSecret: 'b' }),
   })
   const store = redisStore({ client: { command: async () => null } })
-  expect(() => createTokenManager({ source, store })).toThrow(/storeKey must be given/)
+  expect(() => createTokenManager({ source, store })).toThrow(/pass storeKey/)
   expect(createTokenManager({ source, store, storeKey: 'a' }).status().phase).toBe('empty')
 })
