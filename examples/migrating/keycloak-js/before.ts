@@ -1,7 +1,7 @@
 import axios from 'axios'
 import Keycloak, { type KeycloakInitOptions } from 'keycloak-js'
 
-// At Keycloak: url, realm and clientId.
+// For Keycloak, pass url, realm and clientId.
 const keycloak = new Keycloak({ oidcProvider: 'https://id.example.com', clientId: 'my-page' })
 // keycloak-js stores no tokens: applications do, as this one does.
 const save = () => {

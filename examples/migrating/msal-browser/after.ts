@@ -5,10 +5,10 @@ import { browserKey, followPage, webStore } from 'axios-evergreen/web'
 import { carryOver } from './carry-over.ts'
 
 const clientId = 'my-page'
-const tokenEndpoint = 'https://id.example.com/oauth/token' // at Entra: https://login.microsoftonline.com/TENANT/oauth2/v2.0/token
+const tokenEndpoint = 'https://id.example.com/oauth/token' // for Entra: https://login.microsoftonline.com/TENANT/oauth2/v2.0/token
 const scope = 'openid offline_access orders'
 export const tokens = createTokenManager({
-  // At Entra add refreshTokens: 'reusable'. It has no revocationEndpoint, so logout() cannot revoke there, and reports that.
+  // For Entra, add refreshTokens: 'reusable'. Entra has no revocationEndpoint, so logout() returns revoked: false.
   source: oauth2({ tokenEndpoint, clientId, scope, grant: 'login' }),
   store: webStore({ encryptionKeys: [browserKey()] }),
 })

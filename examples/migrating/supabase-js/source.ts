@@ -9,7 +9,7 @@ interface Session {
   readonly user?: { readonly id: string }
 }
 
-/** Sends the auth requests of supabase-js. A used refresh token stays valid for `reuseGraceMs`, by default ten seconds. */
+/** Sends the auth requests of supabase-js. `reuseGraceMs` is the reuse interval of your Supabase project: ten seconds by default. */
 export function supabaseSource(url: string, key: string): LoginSource {
   const auth = axios.create({ baseURL: `${url}/auth/v1`, headers: { apikey: key }, maxRedirects: 0 })
   return {
@@ -33,7 +33,7 @@ export function supabaseSource(url: string, key: string): LoginSource {
   }
 }
 
-/** For `adopt()`, after a login. It also converts the session that supabase-js returns. */
+/** Converts a session of Supabase: after a login for `adopt()`, and after a refresh for `refresh()` above. */
 export const grantOf = ({ access_token, refresh_token, expires_in, user }: Session) => ({
   accessToken: access_token,
   accessLifetimeMs: expires_in * 1_000,
