@@ -9,14 +9,14 @@ interface Session {
   readonly user?: { readonly id: string }
 }
 
-/** Sends the auth requests of supabase-js. `reuseGraceMs` is the reuse interval of your Supabase project: ten seconds by default. */
+/** Sends the auth requests of supabase-js. `reuseGraceMs` is a little less than the reuse interval of your Supabase project: ten seconds by default. */
 export function supabaseSource(url: string, key: string): LoginSource {
   const auth = axios.create({ baseURL: `${url}/auth/v1`, headers: { apikey: key }, maxRedirects: 0 })
   return {
     id: url,
     isUnnamed: true,
     login: person,
-    reuseGraceMs: 10_000,
+    reuseGraceMs: 8_000,
     obtain: () => Promise.reject(new TokenError('ERR_LOGIN_REQUIRED', 'Log in')),
     async refresh(token, { signal }) {
       const sent = auth.post<Session>('/token?grant_type=refresh_token', { refresh_token: token }, { signal })
