@@ -1,6 +1,6 @@
 import type { TokenRegister } from 'axios-evergreen/store'
 
-/** What the recipe uses of the state of a Durable Object. */
+/** The part of a Durable Object's state that the recipe uses. */
 interface State {
   readonly storage: {
     get(name: string): Promise<unknown>

@@ -1,6 +1,6 @@
 import type { TokenRegister } from 'axios-evergreen/store'
 
-/** What the recipe uses of `DynamoDBDocument.from(new DynamoDBClient())` of @aws-sdk/lib-dynamodb. */
+/** The methods of `DynamoDBDocument.from(new DynamoDBClient())` (@aws-sdk/lib-dynamodb) that the recipe uses. */
 interface Documents {
   get(input: object): Promise<{ Item?: Record<string, unknown> }>
   put(input: object): Promise<unknown>

@@ -1,6 +1,6 @@
 import type { TokenRegister } from 'axios-evergreen/store'
 
-/** What the recipe uses of a `KV` of @nats-io/kv, from `new Kvm(connection).create('tokens', { history: 1 })`. */
+/** The methods of a `KV` of @nats-io/kv that the recipe uses, from `new Kvm(connection).create('tokens', { history: 1 })`. */
 interface Bucket {
   get(key: string): Promise<{ operation: string; revision: number; string(): string } | null>
   create(key: string, value: string): Promise<number>
@@ -10,7 +10,7 @@ interface Bucket {
 /** JetStream's error code for a write that expected another revision. */
 const WRONG_REVISION = 10_071
 
-/** NATS JetStream, through its key-value buckets. Set `ttl` of the bucket to a year: a bucket has one `ttl` for all keys. */
+/** NATS JetStream, through its key-value buckets. Set the `ttl` of the bucket to a year: a bucket has one `ttl` for all keys. */
 export function natsRegister(bucket: Bucket): TokenRegister {
   async function stored(key: string) {
     const entry = await bucket.get(key)

@@ -6,7 +6,7 @@ import { type HeldAnswers, holdAnswer } from './support/held-responses.ts'
 
 withChildren()
 
-/** The limit of the function, and that of a token request: half of it, as docs/serverless.md says. */
+/** The limit of the function, and that of a token request: half of it, more than the third that docs/serverless.md advises. */
 const LIMIT_MS = 6_000
 const EXCHANGE_MS = LIMIT_MS / 2
 
