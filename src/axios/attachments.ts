@@ -76,7 +76,7 @@ class Attachments {
     if (!mayFollowRedirects(binding))
       checkForbidsRedirects(new AdapterBeneath(defaults as WithAdapter).expected(defaults), binding)
     const base = { name: 'baseURL of the instance', address: memberOf(defaults, 'baseURL') }
-    const origins = grantedOrigins(settings, base, access.origin, 'set baseURL on the instance, or pass origins')
+    const origins = grantedOrigins(settings, base, access.origin, 'set an absolute baseURL on the instance, or pass origins')
     const taken = origins.find((origin) => this.#bindings.has(origin))
     if (taken !== undefined)
       throw new TypeError(`${taken} already gets the token of another manager on this instance: pass origins to both`)

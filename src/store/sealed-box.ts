@@ -118,7 +118,8 @@ export class UnusableKeys extends Error {}
 /** @throws {TypeError | RangeError} naming the option, never the key. */
 function aesKeyOf(name: string, key: EncryptionKey['key']): Promise<AesKey> {
   if (key instanceof Uint8Array) {
-    if (key.byteLength !== 32) throw new RangeError(`${name} must have 32 bytes, got ${key.byteLength}`)
+    if (key.byteLength !== 32)
+      throw new RangeError(`${name} must have 32 bytes, got ${key.byteLength || '0: is the environment variable set?'}`)
     if (key.every((byte) => byte === key[0])) throw new TypeError(`${name} must be random, got the same byte 32 times`)
     return crypto.subtle.importKey('raw', key.slice(), 'AES-GCM', false, ['encrypt', 'decrypt'])
   }

@@ -87,7 +87,7 @@ describe('given an insecure page', () => {
 
   it('when the page is a file, then attaching throws and asks for an address', () => {
     onPage('file:///home/page.html')
-    expect(() => startPage({})).toThrow(/set baseURL on the instance, or pass origins/)
+    expect(() => startPage({})).toThrow(/set an absolute baseURL on the instance, or pass origins/)
   })
 })
 

@@ -15,6 +15,8 @@ const LEFTOVERS = [
   'Bearer ',
   'undefined',
   'DPoP null',
+  '',
+  ' ',
 ]
 const MEANT = ['Bearer abc', 'Basic dTpw', 'Bearer undefined-but-longer', 'abc', 'Bearer nullable']
 

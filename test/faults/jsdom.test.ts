@@ -1,5 +1,7 @@
 /** @jest-environment ./test/support/jsdom/environment.cjs */
 import { describe, expect, it } from '@jest/globals'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import axios, { type AxiosAdapter } from 'axios'
 import { attachBearer, clientCredentials, createTokenManager, loginPassword } from '../../src/index.ts'
 
@@ -44,5 +46,25 @@ describe('given jest with jsdom', () => {
     await api.get('/orders', { signal: new AbortController().signal })
     expect(sent).toEqual(['Bearer token-1'])
     await tokens.close()
+  })
+
+  it('when a request is sent there by the adapter that axios chooses, then its server receives the token (F189)', async () => {
+    const obtain = async () => ({ accessToken: 'token-1', accessLifetimeMs: 60_000 })
+    const tokens = createTokenManager({ source: { id: 'own', obtain } })
+    const received: unknown[] = []
+    const server = createServer(({ method, headers }, response) => {
+      response.setHeader('Access-Control-Allow-Origin', '*').setHeader('Access-Control-Allow-Headers', 'Authorization')
+      if (method === 'GET') received.push(headers.authorization)
+      response.end('{}')
+    })
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+    const api = axios.create({ baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+    attachBearer(api, tokens)
+    expect('Request' in globalThis).toBe(false)
+    for (let n = 0; n < 2; n += 1) expect((await api.get('/orders')).status).toBe(200)
+    expect(received).toEqual(['Bearer token-1', 'Bearer token-1'])
+    await tokens.close()
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
   })
 })

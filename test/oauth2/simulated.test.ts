@@ -45,7 +45,7 @@ describe('given the simulated service and client credentials', () => {
 
   it('when the instance has no baseURL, then origins must be given: the API is not at the authorization server', async () => {
     const { tokens } = await startWorld()
-    expect(() => attachBearer(axios.create(), tokens)).toThrow('set baseURL on the instance, or pass origins')
+    expect(() => attachBearer(axios.create(), tokens)).toThrow('set an absolute baseURL on the instance, or pass origins')
     attachBearer(axios.create(), tokens, { origins: ['https://payments.example.com'] })
   })
 

@@ -191,6 +191,11 @@ it.each([
     { encryptionKeys: [{ id: 'a', key: new Uint8Array(31) }] },
     /encryptionKeys\[0\]\.key must have 32 bytes, got 31/,
   ],
+  [
+    'encryptionKeys',
+    { encryptionKeys: [{ id: 'a', key: new Uint8Array(0) }] },
+    /encryptionKeys\[0\]\.key must have 32 bytes, got 0: is the environment variable set\?/,
+  ],
   ['encryptionKeys', { encryptionKeys: [{ id: 'a', key: 's3cret' }] }, /encryptionKeys\[0\]\.key must be a Uint8Array/],
   [
     'encryptionKeys',
