@@ -26,7 +26,7 @@ type Begun = Record<'nonce' | 'verifier' | 'address', string>
 export async function logIn(more: Record<string, string> = {}): Promise<void> {
   const { authorization_endpoint } = await server()
   const [state, nonce, verifier] = [1, 2, 3].map(oauth.generateRandomCodeVerifier) as [string, string, string]
-  // Stored only for this tab, and under its state, because several tabs may log in at once.
+  // Stored for this tab only, under the state of this login, because several tabs may log in at once.
   const begun: Begun = { nonce, verifier, address: location.href }
   sessionStorage.setItem(`login ${state}`, JSON.stringify(begun))
   const challenge = { code_challenge: await oauth.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256' }
@@ -55,12 +55,12 @@ async function comeBack(): Promise<AdoptedGrant | undefined> {
   return fromTokenResponse(tokenSet)
 }
 
-/** The error of the login, such as `access_denied`, or an empty string. */
+/** Resolves with the error of the login, such as `access_denied`, or with an empty string. */
 export const wrong = tokens.adopt(comeBack()).then(
   () => '',
   (thrown: Error & { error?: string }) => thrown.error ?? thrown.message,
 )
-// Called after adopt(), because no event reports a required login while one is in progress.
+// Called after adopt(): while a login is pending, no event says that one is required.
 followPage(tokens)
 
 /** Revokes the refresh token, then ends the session at the provider, which sends the user back. */
