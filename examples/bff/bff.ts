@@ -69,7 +69,7 @@ export function bff({ store, api: baseURL, client }: BffOptions) {
     /** app.use(answerLogin): after the routes. */
     answerLogin(error: unknown, request: AccountRequest, response: ServerResponse, next: Next): void {
       if (isLoginRequired(error, request.account?.tokens)) response.writeHead(401).end()
-      // Another login has replaced the login of this request: the page shows who is logged in, and asks before it sends the request again.
+      // Another login has replaced the login of this request: the page must show who is logged in, and ask before it sends the request again.
       else if (isTokenError(error, 'ERR_LOGIN_REPLACED')) response.writeHead(409).end()
       // The store or the token service is unavailable: Express would respond with 500.
       else if (tokenErrorIn(error)?.retryable) response.writeHead(503).end()

@@ -1,7 +1,7 @@
 import { isLoginRequired } from 'axios-evergreen'
 import { ownAccount } from '../lib/account'
 
-/** A server component may send requests, and so renew: the tokens are in the store. It cannot set a cookie. */
+/** A server component may send requests and renew, because the tokens are in the store. It cannot set a cookie. */
 export default async function Page() {
   const account = await ownAccount()
   const asked = account?.api.get<{ name: string }>('/me')

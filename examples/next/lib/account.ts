@@ -23,7 +23,7 @@ function openStore(): TokenStore {
 export function accountOf(session: string) {
   const { TOKEN_ENDPOINT = '', REVOCATION_ENDPOINT: revocationEndpoint, SESSION_ENDPOINT } = process.env
   const login = { tokenEndpoint: TOKEN_ENDPOINT, revocationEndpoint, clientId: 'page', grant: 'login' } as const
-  // Use one of the two.
+  // Keep the source that your application uses.
   const source = SESSION_ENDPOINT ? sessionSource(session) : oauth2(login)
   const tokens = createTokenManager({ source, store: (store ??= openStore()), storeKey: session })
   // After the response: waits for a token request in flight, and ends the timers.

@@ -12,7 +12,7 @@ interface Failure {
   readonly mayRetry: boolean
 }
 
-/** Do not retry after a 4xx, including 401, or if a login is required. */
+/** `mayRetry` is false after a 4xx, including 401, and if a login is required or was replaced. */
 function failureOf(error: unknown): Failure {
   const { response, code } = isAxiosError(error) ? error : {}
   const status = response?.status

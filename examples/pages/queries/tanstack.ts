@@ -4,7 +4,7 @@ import { isAxiosError } from 'axios'
 import { tokenErrorIn } from 'axios-evergreen'
 import type { LoginManager } from 'axios-evergreen/login'
 
-/** Do not retry after a 4xx, including 401, or if a login is required. */
+/** Whether to retry: not after a 4xx, including 401, and not if a login is required or was replaced. */
 export function retry(failures: number, error: unknown): boolean {
   const tokenError = tokenErrorIn(error)
   if (tokenError) return tokenError.retryable && failures < 2

@@ -1,8 +1,8 @@
-// React: the login is a store outside of React, so a hook on useSyncExternalStore reads it.
+// React: the login is a store outside of React, so a hook built on useSyncExternalStore reads it.
 import { Fragment, type ReactNode, useActionState, useSyncExternalStore } from 'react'
 import { logIn, tokens } from '../tokens.ts'
 
-/** `login` is undefined until the manager has read the store. `user` is a new number for each new user. */
+/** `login` is undefined until the manager has read the store. `user` is a new number whenever the user may be another one. */
 let state = { login: tokens.status().login, user: 0 }
 tokens.on('loginChanged', ({ login, account }) => {
   state = { login, user: account === 'same' ? state.user : state.user + 1 }

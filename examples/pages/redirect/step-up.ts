@@ -1,10 +1,10 @@
-// If the API asks for more than the token has, the user logs in again, and comes back to this page.
+// If the API asks for more than a valid token, the user logs in again, and comes back to this page.
 import { challengeOf } from 'axios-evergreen/oauth2'
 import { logIn } from './tokens.ts'
 
 const ASKED = 'asked for'
 
-/** Sends a request, and steps up if the API requires it: once, because a second login of the same kind would not help. */
+/** Sends a request, and steps up once if the API requires it. A second login of the same kind would not help. */
 export async function steppingUp<Result>(send: () => Promise<Result>): Promise<Result> {
   try {
     const result = await send()

@@ -5,7 +5,7 @@ import { tokens } from '../tokens.ts'
 export function useSession() {
   /** Undefined until the manager has read the store. */
   const login = ref(tokens.status().login)
-  /** A new number for each new user. */
+  /** A new number whenever the user may be another one. */
   const user = ref(0)
   const stop = tokens.on('loginChanged', (event) => {
     login.value = event.login

@@ -3,7 +3,7 @@ import { createTokenManager } from 'axios-evergreen'
 import { fromTokenResponse, oauth2 } from 'axios-evergreen/oauth2'
 import { exposeTokens } from 'axios-evergreen/web'
 
-// Tokens are kept in memory, because a script of the page can read every database of the origin and use every key in it.
+// Tokens are kept in memory, because a script in the page can read every database of the origin and use every key in it.
 const tokens = createTokenManager({
   source: oauth2({
     tokenEndpoint: new URL('/oauth/token', location.href),

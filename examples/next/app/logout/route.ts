@@ -3,7 +3,7 @@ import { ownAccount } from '../../lib/account'
 
 export async function POST(): Promise<Response> {
   const account = await ownAccount()
-  // Deletes the tokens of this session on all servers.
+  // Ends the login of this session on all servers.
   await account?.tokens.logout()
   ;(await cookies()).delete('session')
   return new Response(null, { status: 303, headers: { Location: '/' } })
