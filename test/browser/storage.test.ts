@@ -31,7 +31,7 @@ describeEngines('stored tokens', (stage, name) => {
     expect(await events('anomaly')).toMatchObject([{ kind: 'tokens-unencrypted' }])
   })
 
-  it('when they are sealed with a key of the browser, then other tabs use them, and no script can read them', async () => {
+  it('when they are sealed with a key of the browser, then other tabs use them, and no script can export the key', async () => {
     const { open } = stage()
     const first = await open({ seals: true })
     await first.send()
