@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 
-/** What the recipe uses of Electron's `safeStorage`. */
+/** The part of Electron's `safeStorage` that this recipe uses. */
 interface SafeStorage {
   isEncryptionAvailable(): boolean
   encryptString(text: string): Buffer

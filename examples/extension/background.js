@@ -21,5 +21,5 @@ chrome.runtime.onMessage.addListener((message, sender, answer) => {
     (data) => answer({ data }),
     ({ code }) => answer({ code }),
   )
-  return true // the answer comes later
+  return true // answer() is called later
 })

@@ -18,9 +18,12 @@ const SWC = { '\\.js$': [resolve('node_modules/@swc/jest'), { module: { type: 'c
 let built: BuiltPackage
 let dir: string
 
-/** Runs one test file with its runner, without environment variables of a service. */
-function run(name: string, code: string): Promise<{ code: number; printed: string }> {
-  const isModule = code.includes('@jest/globals')
+/** Runs one test file with its runner, without environment variables of a service. @param isModule Whether jest runs it as an ES module. */
+function run(
+  name: string,
+  code: string,
+  isModule = code.includes('@jest/globals'),
+): Promise<{ code: number; printed: string }> {
   const runner = code.includes("from 'vitest'") ? VITEST : isModule ? ['--experimental-vm-modules', ...JEST] : JEST
   const transform = isModule ? {} : SWC
   const config = { testEnvironment: 'node', transform, setupFiles: ['./setup.js'], watchman: false }
@@ -69,6 +72,14 @@ describe('F314: given docs/your-tests.md', () => {
     const { code: exit, printed } = await run(name, code)
     expect({ exit, printed }).toEqual({ exit: 0, printed: expect.stringMatching(/\b1 passed/) })
   })
+
+  it.each(['nock.test.js', 'mock-adapter.test.js'])(
+    'when %s is compiled to CommonJS, then it passes, too',
+    async (name) => {
+      const { code, printed } = await run(name, blocks.get(name)!, false)
+      expect({ code, printed }).toEqual({ code: 0, printed: expect.stringMatching(/\b1 passed/) })
+    },
+  )
 
   it('when its tests are counted, then there are six', () => expect(tests).toHaveLength(6))
 

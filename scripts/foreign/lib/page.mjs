@@ -3,7 +3,10 @@ import { markdownTable } from '../../lib/pages.mjs'
 
 /** The row of each program in the table of docs/works-with.md: its library, and what to know about it. */
 const ROWS = {
-  'axios-retry': ['axios-retry', 'A retry gets the current token. The library sees no 401 that a replay resolves.'],
+  'axios-retry': [
+    'axios-retry',
+    'A retry gets the current token. The library does not see a 401 after which the package sends the request again (a replay).',
+  ],
   'retry-axios': ['retry-axios', 'The same.'],
   'axios-cache-interceptor': [
     'axios-cache-interceptor',
