@@ -1,6 +1,6 @@
 import { detailsOf, isTokenError, type LoginReason, TokenError, type TokenErrorDetails } from '../core/errors.ts'
 
-/** @param failure The response of the service, if it ended the login. */
+/** @param failure The failure that ended the login, if the service responded with one. */
 export function loginRequired(reason: LoginReason, failure: TokenErrorDetails = {}, why = WHY[reason]): TokenError {
   const { status, serviceCode } = detailsOf(failure)
   const message = `A login is required (${reason}: ${why}): call adopt() with its tokens`

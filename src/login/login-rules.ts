@@ -16,19 +16,19 @@ import type { Lease } from '../core/lease.ts'
 import { loginRequired } from './login-required.ts'
 import { errorIfPrivate } from '../record/failure-of-other.ts'
 
-/** How often one renewal presents a refresh token whose earlier presentations had no known outcome. */
+/** One renewal presents a refresh token at most this many times if the outcomes are unknown. */
 const MAX_DOUBTFUL = 3
 
-/** A refresh token is retired after this many identical rejections with an unknown error code, and not before `LEAST_UNCLEAR_MS`. */
+/** A refresh token is retired after this many identical unclear rejections (`isUnclear`), at the earliest `LEAST_UNCLEAR_MS` after the first. */
 const MAX_UNCLEAR = 3
 const LEAST_UNCLEAR_MS = 600_000
 
-/** From this number of consecutive failures on, the manager tries once a minute: a login must survive an outage of hours. */
+/** From this number of consecutive failures on, the manager tries at most once a minute: a login must survive an outage of hours. */
 const MANY_FAILURES = 10
 
 /**
- * Rules for sources with `login: person`, where only the user can obtain. A refresh token is retired only if the service rejects it, never because of doubt:
- * if it was already used, the login is lost anyway.
+ * Rules for sources with `login: person`, where only the user can obtain tokens. A refresh token is retired only if the service rejects it, never because of
+ * doubt: if it was already used, the login is lost anyway.
  */
 export const LOGIN_RULES: Rules = {
   refreshShare: 0.75,
@@ -39,7 +39,7 @@ export const LOGIN_RULES: Rules = {
     const { loginReason, refreshToken } = detailsOf(error)
     // `kept`: the error comes from another manager that the source called, and concerns that manager's login.
     const isOurs = error.code === 'ERR_LOGIN_REQUIRED' && refreshToken !== 'kept'
-    // A custom source may require a login without a reason.
+    // A custom source may require a login without giving a reason.
     return isOurs && loginReason === undefined ? errorWith(error, { loginReason: 'refused' }) : undefined
   },
 
@@ -148,7 +148,7 @@ function reasonOf(suspicion: Suspicion | undefined, { isRestored }: Situation['l
   if (!suspicion) return 'expired'
   const { evidence } = suspicion
   if (evidence !== 'own-unknown-outcome' && evidence !== 'concurrent-use') return 'refused'
-  // No token request lost its response, so the store lost the successor of this refresh token.
+  // The doubt comes from the store, which has lost the successor of this refresh token.
   return isRestored ? 'lost' : 'in-doubt'
 }
 

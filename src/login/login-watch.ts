@@ -17,7 +17,7 @@ type StoredIdentity = Pick<StoredTokens, 'login' | 'loginId' | 'subject'>
 
 /** The number of access tokens, and of spent refresh tokens, kept per login. Requests with older access tokens have ended. */
 const MOST_HELD = 8
-/** The number of access tokens kept of ended logins. */
+/** The number of access tokens of ended logins that are kept. */
 const MOST_ENDED = 8 * MOST_HELD
 
 /** Tracks the login of one manager and emits `loginChanged`. */
@@ -25,7 +25,7 @@ export class LoginWatch implements LoginView {
   readonly #events: Events
   /** The number of the login in the record; undefined until the manager has read one. */
   #number: number | undefined
-  /** The record has not reported the number of this login yet. Until then, any number belongs to another login. */
+  /** The record has not reported the number of this login yet. Until then, the id, or else the user, decides whether a record holds this login. */
   #isUnreported = false
   /** The id of the last login that had one. A record with this id holds that login, whatever its number. */
   #id: string | undefined
@@ -128,8 +128,8 @@ export class LoginWatch implements LoginView {
   }
 
   /**
-   * The current login, as acts name it. None (0) if a login is required: by now the last number may be that of a later login elsewhere. A manager that does
-   * not know whether there is a login names whatever the record holds (F362).
+   * The current login, as acts name it. None (0) if a user must log in: by now the last number may be that of a later login elsewhere. A session still names
+   * its last number. A manager that does not know whether there is a login gives no number, so the act ends whatever the record holds (F362).
    */
   get known(): Identity {
     const isNamed = this.#login !== 'required' || (this.#mayObtain && this.number !== undefined)
@@ -146,7 +146,8 @@ export class LoginWatch implements LoginView {
   }
 
   /**
-   * Whether tokens about to be used belong to another login than the manager's. Adopted logins have a number. Obtained tokens have none, so the user decides.
+   * Whether tokens about to be used belong to another login than the manager's. Adopted logins have a number. Tokens that a session obtains may have none, so
+   * their users are compared, too.
    */
   isNext(tokens: StoredIdentity): boolean {
     if (this.isOther(tokens)) return true
@@ -154,14 +155,17 @@ export class LoginWatch implements LoginView {
     return this.#mayObtain && !continues(this.user, arrival, tokens)
   }
 
-  /** Whether tokens of the record belong to another login than the manager's. Tokens without a number are private. */
+  /**
+   * Whether tokens of the record belong to another login than the manager's. Tokens without a number never do: they are private, or of the first login of a
+   * session.
+   */
   isOther(tokens: StoredIdentity): boolean {
-    // If a login is required, a user has logged in elsewhere since.
+    // If a login is required, the same user may have logged in again elsewhere, which is another login.
     const subject = this.#login === 'required' ? undefined : this.#subject
     return (tokens.login ?? 0) > 0 && isOther({ loginId: this.#id, login: this.number, subject }, tokens)
   }
 
-  /** Ends the login and clears the user's name: otherwise another user's login would not be recognised until the fingerprint of the name is known. */
+  /** Ends the login. The user's name ends with it: the next login may be another user's (F342). */
   end(): void {
     this.generations.end()
     this.#name = undefined
@@ -193,7 +197,7 @@ export class LoginWatch implements LoginView {
     return this.isPresent && !this.loss && refreshToken !== undefined && this.#refreshTokens.includes(refreshToken)
   }
 
-  /** Whether this access token belongs to an ended login. The same tokens may have been adopted again. */
+  /** Whether this access token belongs only to an ended login. If the same tokens were adopted again, it also belongs to the current one. */
   isOfEndedLogin(token: string): boolean {
     return this.#endedTokens.includes(token) && !this.#held.includes(token)
   }
@@ -224,9 +228,9 @@ export class LoginWatch implements LoginView {
     if (name !== undefined) digest.then(withSubject, () => withSubject())
   }
 
-  /** Notes that the record has this login. @param isOwn Whether it is the manager's, as far as known. */
+  /** Notes that the record has this login. @param isOwn Whether it is the manager's, as far as the manager knows. */
   noteStored({ login = 0, loginId }: StoredIdentity, isOwn = true): void {
-    // The first login of a session has no number. Later ones have.
+    // The first login of a session has no number. Later ones have one.
     if (login === 0 && this.#mayObtain) this.#number ??= 0
     if (login === 0) return
     this.#number = login
@@ -248,7 +252,7 @@ export class LoginWatch implements LoginView {
     if (isNews) this.#emit({ login: 'present', by: found, account })
   }
 
-  /** A manager that first reads its store has not observed a login or logout, so the event is `by: 'store'` (F386). */
+  /** A manager that reads its store for the first time has not observed a login or logout, so the event is `by: 'store'` (F386). */
   #foundBy(by: LoginChange['by']): LoginChange['by'] {
     return by === 'elsewhere' && !this.isKnown ? 'store' : by
   }
@@ -260,8 +264,9 @@ export class LoginWatch implements LoginView {
   }
 
   /**
-   * Notes tokens of the record that are unfit for this renewal. If they can be refreshed, there is a login, which may be news to the manager; a session may
-   * belong to another user by now. The next lease request names the login by its number: otherwise the record would return the same tokens again (F332).
+   * Notes tokens of the record that are unfit for this renewal. If they can be refreshed, there is a login, which may be news to the manager. With a session
+   * that is not certain: it may belong to another user by now. The next lease request names the login by its number: otherwise the record would return the same
+   * tokens again (F332).
    */
   skipped(tokens: StoredTokens): void {
     const isLogin = !this.#mayObtain && tokens.refreshToken !== undefined
@@ -304,7 +309,7 @@ export class LoginWatch implements LoginView {
   }
 }
 
-/** After the user has logged in, a session can obtain again without `adopt()`. */
+/** The message asks for `reset()`, not `adopt()`: after the user has logged in, the session can obtain again. */
 function sessionRejected(reason: LoginReason, { status, serviceCode }: TokenError): TokenError {
   const message = `A login is required (${reason}: the service issued no token for this session): log in, then call reset()`
   return new TokenError('ERR_LOGIN_REQUIRED', message, { loginReason: reason, status, serviceCode })

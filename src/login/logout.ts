@@ -40,7 +40,7 @@ export async function endInRecord(account: Account, ended: EndedHere, act: Act):
   }
 }
 
-/** Clears the record, unless its login is not the one that the manager had. @returns the tokens of that other login */
+/** Clears the record, unless it holds another login than the manager had. @returns the tokens of that other login */
 export async function clearRecord(
   { settings: { record }, seenVersion }: Account,
   { held, known }: EndedHere,
@@ -53,7 +53,7 @@ export async function clearRecord(
   return record.clear(other.version, { ...NO_ENDING, login: other.login, act: seen })
 }
 
-/** Waits while another owner has an exchange in flight, at most until its lease expires. */
+/** Acquires the lease. Waits while another owner has an exchange in flight, at most until that owner's lease expires. */
 async function acquireForLogout(account: Account, { known }: EndedHere, act: Act): Promise<LeaseResult> {
   const { record, owner, exchangeTimeoutMs, clock } = account.settings
   const pauses = new Pauses({ clock, holdsProcess: true })

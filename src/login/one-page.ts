@@ -8,15 +8,15 @@ import type { OpenableStore, StoreReports, TokenRecord, TokenStore } from '../co
 
 /** The interval of checks for a login elsewhere and for other pages, ms. */
 const CHECK_MS = 1_000
-/** How long an attempt to log in blocks others before its page opens, ms. */
+/** How long an attempt to log in blocks other attempts before its page opens, ms. */
 const ATTEMPT_MS = 5_000
-/** How long the first page blocks others, ms. Each abandoned page doubles it. */
+/** How long the first page blocks other attempts, ms. Each abandoned page doubles it. */
 const FIRST_PAGE_MS = 120_000
 const LONGEST_PAGE_MS = 600_000
 
 const NO_RESPONSE = { status: undefined, serviceCode: undefined, loginReason: undefined, by: undefined } as const
 
-/** The record of the login reports the same events. */
+/** Reports nothing, because the record of the login reports the same events. */
 const NO_REPORTS: StoreReports = { anomaly: () => undefined, storeUnavailable: () => undefined }
 
 /**
@@ -38,7 +38,7 @@ export class OnePage {
   #pages = 0
   #checked: Promise<void> | undefined
   #checkedAt = -Infinity
-  /** Signals that a user has logged in, or that the page is free. */
+  /** Signals that a user has logged in, or that a request may open the page again. */
   readonly #news = new ChangeSignal()
 
   /** @param id Names the login in the store. @param onLogin Called when a user has logged in. */
@@ -59,7 +59,7 @@ export class OnePage {
   /** Whether the request may start a login. If so, an attempt has begun. */
   async opens(): Promise<boolean> {
     if (this.#now < this.#until || !(await this.#acquired())) return false
-    // A user may have logged in after this request was sent, and freed the lease.
+    // A user may have logged in after this request was sent, which frees the lease.
     await this.#access.checkLogin?.()
     if (!this.#isLoggedIn) return true
     await this.end()
@@ -88,7 +88,7 @@ export class OnePage {
     const ms = Math.min(FIRST_PAGE_MS * 2 ** this.#pages, LONGEST_PAGE_MS)
     this.#pages += 1
     this.#own = 'page'
-    // Another process may complete a login, and log out again.
+    // With a store, checks again soon: another process may complete a login, and log out again.
     this.#until = this.#now + (this.#lease ? CHECK_MS : ms)
     const coolDown = { ms, isFirm: false, failures: this.#pages, code: 'ERR_LOGIN_REQUIRED' } as const
     const report = { ...KEPT, shared: { kind: 'cool-down', ...NO_RESPONSE, ...coolDown } } as const
@@ -137,7 +137,7 @@ export class OnePage {
     await this.#within(maxWaitMs, this.#checked)
   }
 
-  /** Waits until a user may have logged in, here or elsewhere, or the page may be free. */
+  /** Waits until a user may have logged in, here or elsewhere, or this request may open the page. */
   async news(ms: number, signal: AbortSignal | undefined): Promise<void> {
     if (!this.#isLoggedIn) await this.#within(Math.min(CHECK_MS, ms), this.#news.next(), signal)
     if (!this.#isLoggedIn) await this.check()

@@ -1,6 +1,6 @@
 import type { AdoptedGrant } from '../core/token-source.ts'
 
-/** The call of `adopt(promise)`. */
+/** Identifies one call of `adopt(promise)`. */
 export type Call = object
 
 /** Callbacks of a promised login. */
@@ -9,12 +9,12 @@ interface Promised {
   adopt(grant: AdoptedGrant, call: Call): Promise<unknown>
   /** The promise resolved with a login after a later act, which has precedence. */
   superseded(grant: AdoptedGrant): Promise<unknown>
-  /** The promise resolved without a login, and no other login is pending. */
+  /** The promise rejected, or resolved without a login, and no other login is pending. */
   abandoned(): void
 }
 
 /**
- * Orders the acts `adopt`, `logout` and `reset`. A promised login counts from its call, and takes effect when the promise settles. It is superseded if an act
+ * Orders the acts `adopt`, `logout` and `reset`. A promised login counts from its call, and takes effect when the promise resolves. It is superseded if an act
  * that was called later has taken effect by then (F363).
  */
 export class PendingLogins {
@@ -25,7 +25,7 @@ export class PendingLogins {
     return this.#pending.size > 0
   }
 
-  /** Applies an act. @param call Its call, if the login was promised. Default: called now. @returns Whether it superseded a pending login. */
+  /** Applies an act. @param call Its call, if the login was promised. Default: the act was called now. @returns Whether it superseded a pending login. */
   takesEffect(call?: Call): boolean {
     const before = this.#pending.size
     for (const one of this.#pending) {
@@ -35,14 +35,14 @@ export class PendingLogins {
     return this.#pending.size < before
   }
 
-  /** @throws What the promise rejects with, and what `adopt` throws. */
+  /** @throws What the promise rejects with, or what `adopt` throws. */
   async add(given: PromiseLike<AdoptedGrant | undefined>, promised: Promised): Promise<void> {
     const call: Call = {}
     this.#pending.add(call)
     let act: Promise<unknown> | undefined
     try {
       const grant = await given
-      // The promise ends in the same turn in which its act begins, so no observer sees a moment between them.
+      // The login stops being pending in the same turn in which its act begins, so no observer sees a moment between them.
       if (grant !== undefined) act = this.#pending.has(call) ? promised.adopt(grant, call) : promised.superseded(grant)
     } finally {
       if (this.#pending.delete(call) && !this.isPending) promised.abandoned()

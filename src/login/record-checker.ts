@@ -20,7 +20,10 @@ export class RecordChecker implements LoginChecker {
   #isCheckPending = false
   #cancelCheck: (() => void) | undefined
   #stopWatching: (() => void) | undefined
-  /** Makes the next request check the record. One check a second suffices, because a renewal causes two changes. The store holds this function weakly. */
+  /**
+   * Makes requests check the record, but not before a second has passed: a renewal causes two changes, and one check suffices. The store holds this function
+   * weakly.
+   */
   readonly #onChange = () => {
     const account = this.#account
     account.staleAt = Math.min(account.staleAt, account.settings.clock.monotonicNow() + ASK_MS)

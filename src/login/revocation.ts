@@ -10,11 +10,11 @@ interface Failure {
   readonly why: string
 }
 
-/** Requests of one revocation, the first included. */
+/** The most requests of one revocation, the first included. */
 const MOST_TRIES = 3
-/** Tokens kept for a later revocation while the service is unavailable. */
+/** The most token sets that are kept for a later revocation while the service is unavailable. */
 const MOST_UNREVOKED = 8
-/** The reasons by precedence: after `unavailable`, the next logout may still succeed. */
+/** The reasons by precedence: after `unavailable`, the next logout may still revoke the tokens. */
 const REASONS = ['unavailable', 'refused', 'no-endpoint'] as const
 
 /** Revokes these tokens, and those that an earlier logout could not revoke. Never rejects. */
@@ -37,7 +37,7 @@ export async function revoke(account: Account, sets: readonly NewTokens[]): Prom
   return { revoked: false, reason }
 }
 
-/** Revokes one set of tokens. @returns undefined if the service confirmed the revocation */
+/** Revokes one token set. @returns undefined if the service confirmed the revocation */
 async function failureOf(settings: Settings, tokens: NewTokens): Promise<Failure | undefined> {
   const left = await revokeAtSource(settings, tokens, (call) => withRetries(settings, call))
   return left && { reason: left.reason, why: left.error?.message ?? NO_REVOKE }

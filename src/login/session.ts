@@ -19,7 +19,7 @@ const SESSION_RULES: Rules = /* @__PURE__ */ bare<Rules>({
 
 /**
  * For `login` of a source whose user has a session, such as a cookie: `obtain` exchanges the session for a token. If the service rejects the session
- * (`ERR_CREDENTIALS_REJECTED`, `ERR_LOGIN_REQUIRED`), a login is required. The manager then tries again for the next caller, at most once in 10 s, and
+ * (`ERR_CREDENTIALS_REJECTED`, `ERR_LOGIN_REQUIRED`), a login is required. The manager then tries again for the next caller, at most once every 10 s, and
  * immediately after `reset()`.
  *
  * @example

@@ -42,7 +42,7 @@ export class UserLogins implements Logins {
     this.#host = host
   }
 
-  /** Adopts a login when its promise settles. The act counts from its call, and the login is pending until then. */
+  /** Adopts a login when its promise resolves. The act counts from its call, and the login is pending until then. */
   async adoptPromised(given: PromiseLike<AdoptedGrant | undefined>): Promise<void> {
     // The caller may ignore the result.
     const promise = Promise.resolve(given)
@@ -63,8 +63,8 @@ export class UserLogins implements Logins {
   }
 
   /**
-   * Revokes a login that came too late, unless the current login belongs to the same or an unknown user: some services end the whole grant, and the current
-   * login with it.
+   * Revokes a login that came too late, unless the current login belongs to the same user or an unknown one: some services then end the whole
+   * grant, and the current login with it.
    */
   async discard(given: AdoptedGrant): Promise<void> {
     const grant = readAdopted(given)
@@ -147,7 +147,7 @@ export class UserLogins implements Logins {
     }
   }
 
-  /** The record knows the adopted login, which is not a new one: applies what has become of it. */
+  /** Applies what has become of an adopted login that the record already knew. */
   #join({ known, ...tokens }: AdoptedTokens, isLast: IsLast): void {
     const { login, isClosed } = this.#account
     if (!isLast() || isClosed) return
@@ -161,7 +161,7 @@ export class UserLogins implements Logins {
     this.#host.use(tokens)
   }
 
-  /** The tokens of another known user that the new login replaces. The record may have newer ones than the manager, or the only ones. */
+  /** The tokens that the new login replaces, if they are known to be another user's. The record may have newer ones than the manager, or the only ones. */
   async #replacedBy(user: Identity, { held, user: before }: Ended): Promise<NewTokens | undefined> {
     const { login, seenVersion, settings } = this.#account
     if (held && continues(before, 'replaced', user)) return undefined
@@ -218,7 +218,7 @@ export class UserLogins implements Logins {
     })
     this.#host.renewIfAwaited()
     const { tokens, thrown } = await inRecord
-    // The record has them, or later ones, unless it could not be written.
+    // The record has the late tokens, or later ones, unless it could not be written.
     const areLate = ended.lateTokens.length > 0 && (!tokens || areSame(tokens, ended.held ?? tokens))
     const last = areLate ? ended.lateTokens : [tokens].filter((one) => one !== undefined)
     const result = await revokeAll(this.#account, last)
@@ -248,7 +248,7 @@ export class UserLogins implements Logins {
     return current?.validToken === undefined ? undefined : current.remainingMs
   }
 
-  /** Ends a lost login once its access token is unusable, and notifies the listeners once that token is no longer valid. */
+  /** Ends a lost login if the API has rejected its access token, or the user has logged out. Notifies the listeners once no access token is valid. */
   concludeLoss(): void {
     const account = this.#account
     const { login } = account

@@ -2,7 +2,10 @@ import { TokenError, type TokenErrorCode } from '../core/errors.ts'
 import type { CoolDown, Lease } from '../core/lease.ts'
 import type { Turn } from '../core/token-store.ts'
 
-/** The error for callers while the record cools down, because another owner failed to renew (F224). Only stores import it: without a store there is no other owner. */
+/**
+ * The error for callers while the record cools down, because another owner failed to renew (F224). Only stores import this module: without a store there is no
+ * other owner.
+ */
 export function failureOfOther(
   coolDown: CoolDown,
   login: Pick<NonNullable<Turn['account']['login']>, 'errorOfLoss'> | undefined,
@@ -10,7 +13,7 @@ export function failureOfOther(
 ): TokenError {
   const { code, loginReason = 'refused' } = coolDown
   if (login && code === 'ERR_LOGIN_REQUIRED') {
-    // If the owner was this manager, its own error says more than the record (F409).
+    // If this manager was the one that failed, its own error says more than the record (F409).
     const isOwn = own?.code === code && own.loginReason === loginReason
     return isOwn ? own : login.errorOfLoss(loginReason, coolDown)
   }

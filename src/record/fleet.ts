@@ -3,7 +3,7 @@ import type { Reading, RecordState } from './record-shape.ts'
 /** The members of a record that estimate its fleet. An empty record has no estimate. */
 type Counted = Partial<Pick<RecordState, 'owners' | 'tokens'>>
 
-/** One owner in this many counts itself, so a small fleet writes nothing. */
+/** One owner in this many counts itself, so a small fleet writes almost nothing. */
 const SHARE = 32
 /** Above this count, a smaller share counts itself: each doubling of the count costs at most 64 writes. */
 const MANY = 64 * SHARE
@@ -32,7 +32,7 @@ export function ownersAfter({ owners }: RecordState): number | undefined {
 }
 
 /**
- * How long the owners of a fleet spread their token requests while the store is unavailable, ms: one request a second, but all owners within half of the
+ * The time over which the owners of a fleet spread their token requests while the store is unavailable, ms: a second per owner, but at most half of the
  * lifetime of a token. 0: the fleet is small.
  */
 export function turnsMs({ owners = 0, tokens }: Counted = {}): number {

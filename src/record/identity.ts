@@ -24,7 +24,7 @@ export function compare(first: Identity, second: Identity, facts: readonly (keyo
 
 /**
  * The ways in which a login arrives: the facts that are compared (`by`), and whether the login continues if the result is `unknown`. If the user of an adopted
- * login is unknown, requests of the previous login do not get the new tokens, and its tokens are not revoked.
+ * login is unknown, requests of the previous login do not get the new tokens, and the tokens of that login are not revoked.
  */
 export const ARRIVALS = {
   /** Passed to `adopt()`: only the name is known synchronously. */
@@ -34,7 +34,7 @@ export const ARRIVALS = {
   /** Obtained by a session. `obtainedAfterEnd`: the end of the session was reported before, so the user may be a different one. */
   obtained: { by: ['subject'], unknown: true },
   obtainedAfterEnd: { by: ['subject'], unknown: false },
-  /** Found in the record. `foundUnreported`: the record has not assigned a number to the owner's login yet, so the user decides. */
+  /** Found in the record. `foundUnreported`: the record has not assigned a number to the owner's login yet, so the users are compared instead. */
   found: { by: ['loginId', 'login'], unknown: true },
   foundUnreported: { by: ['loginId', 'subject'], unknown: false },
   /** Replaces another login, whose tokens are revoked only if they are known to be another user's. */
@@ -49,7 +49,7 @@ export function continues(known: Identity, arrival: keyof typeof ARRIVALS, arriv
 }
 
 /**
- * Whether the login in the record is not that of its owner. If the record was lost and a clock was set back, the number and version of a later login may be
+ * Whether the record holds another login than the owner's. If the record was lost and a clock was set back, the number and version of a later login may be
  * lower than those that the owner has seen.
  */
 export function isOther(known: Identity, stored: Identity): boolean {

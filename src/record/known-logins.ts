@@ -2,7 +2,7 @@ import type { AdoptedTokens, NewTokens } from '../core/stored-tokens.ts'
 import { type Change, type StoredTokenSet, type Reading, type RecordState, unchanged } from './record-shape.ts'
 import { leftOf, tokensIn } from './record-views.ts'
 
-/** The number of fingerprints kept of a login's spent refresh tokens. Of earlier logins, twice as many are kept. */
+/** The number of fingerprints of spent refresh tokens that are kept for the current login. For all earlier logins together, twice as many are kept. */
 const MOST_SPENT = 8
 
 /** The spent fingerprints after a renewal. */
@@ -13,7 +13,7 @@ export function spentAfter({ tokens: kept, spent = [] }: RecordState, tokens: Ne
     : [fingerprint, ...spent].slice(0, MOST_SPENT)
 }
 
-/** The fingerprints of ended logins, including this one. */
+/** The fingerprints of all earlier logins after the current one has ended. */
 export function pastAfter({ began, tokens, spent = [], past = [] }: RecordState): readonly string[] {
   const all = [began, tokens?.fingerprint, ...spent, ...past].filter((one) => one !== undefined)
   return [...new Set(all)].slice(0, 2 * MOST_SPENT)
@@ -22,7 +22,7 @@ export function pastAfter({ began, tokens, spent = [], past = [] }: RecordState)
 /**
  * Handles adopted tokens of a login that the record knows. Nothing changes, except that a newer access token for the current refresh token is stored.
  *
- * @returns undefined: it is another login.
+ * @returns undefined: the record does not know the login.
  */
 export function joined(
   stored: RecordState | undefined,
@@ -48,7 +48,7 @@ export function outdated(stored: RecordState, tokens: NewTokens, { now }: Readin
   return unchanged({ ...tokensIn(stored, kept, now), known: 'replaced' })
 }
 
-/** A refresh token that is not rotated yields several access tokens. */
+/** Stores a newer access token, because a refresh token that is not rotated yields several. @returns undefined: it is not newer. */
 function withAccess(
   stored: RecordState,
   kept: StoredTokenSet,

@@ -3,7 +3,7 @@ import { isOfLogin, type LeaseTerms } from '../core/lease.ts'
 import type { StoredTokenSet, Reading, RecordState } from './record-shape.ts'
 import { CLOCK_SLACK_MS, leftOf } from './record-views.ts'
 
-/** Moves a record to the current epoch. The register may have lost writes, so its refresh token may be spent. The access token stays valid. */
+/** Moves a record to the current epoch. The register may have lost writes, so the refresh token may be spent. The access token stays valid. */
 export function inEpoch(state: RecordState, { now, epoch, epochAt = now }: Reading): RecordState {
   if (epoch === undefined || epoch === state.epoch) return state
   const { tokens } = state
@@ -18,7 +18,7 @@ function lostSince(tokens: StoredTokenSet, at: number): StoredTokenSet {
 /**
  * Merges what an owner has seen into an older record. The owner writes the result back.
  *
- * @returns The current record, in its epoch.
+ * @returns The newer of the two, in the current epoch.
  */
 export function withSeen(stored: RecordState, seen: RecordState | undefined, reading: Reading): RecordState {
   const state = inEpoch(stored, reading)
@@ -54,7 +54,8 @@ function orderOf({ tokens, clearedFence }: RecordState): number {
 }
 
 /**
- * How long no owner presents the refresh token of a login, ms. Within this time every owner checks the record, and one that has the successor writes it back.
+ * For how much longer no owner presents the refresh token of a login after lost writes, ms. Within this time every owner checks the record, and one that has
+ * the successor writes it back.
  */
 export function lossWaitMs({ tokens }: RecordState, terms: LeaseTerms, now: number): number {
   const { graceMs, maxStalenessMs = 0 } = terms

@@ -56,7 +56,7 @@ export function memoryStore(): TokenStore {
   return Object.freeze(store)
 }
 
-/** How many spent refresh tokens of the current login are kept. Of earlier logins, twice as many are kept. */
+/** How many spent refresh tokens of the current login are kept. Of all earlier logins together, twice as many are kept. */
 const MOST_SPENT = 8
 
 /**
@@ -69,7 +69,7 @@ class SharedMemory extends MemoryRecord {
   #held: { readonly owner: string; readonly until: number } | undefined
   /** The last cool-down, which ends with the version that it follows. */
   #coolDown: { readonly coolDown: CoolDown; readonly until: number; readonly version: number } | undefined
-  /** The refresh tokens of the current login: the first and the latest. */
+  /** The refresh tokens of the current login: the first one and the latest ones. */
   #known: readonly string[] = []
   /** The refresh tokens of logins that ended or were replaced. */
   #past: readonly string[] = []

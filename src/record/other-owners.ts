@@ -53,7 +53,7 @@ async function acquired(turn: Turn, waited: { polls: number }): Promise<Exclude<
   let ttlMs = exchangeTimeoutMs + Math.min(5_000, exchangeTimeoutMs / 2)
   for (;;) {
     const askedAt = tokenClock.now()
-    account.awaited = () => 'the token store, for commandTimeoutMs of the store at most'
+    account.awaited = () => 'the token store (its option commandTimeoutMs)'
     const lease = await turn.tryAcquire(ttlMs, { maxStalenessMs, credentialsDigest: account.credentialsDigest })
     account.awaited = lease.kind === 'busy' ? () => 'the token request of another owner of this account' : undefined
     if (lease.kind === 'busy') waited.polls += (await waitForOther(turn, lease.remainingMs, waited.polls)) ? 1 : 0

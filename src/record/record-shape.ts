@@ -18,7 +18,7 @@ export interface RecordState {
   readonly login: number
   /** The fingerprint of the last user, if known. Survives a logout. */
   readonly subject?: string | undefined
-  /** The random id of the last adopted login. Its manager recognises it, even without having read the login's number. */
+  /** The random id of the last adopted login. Its manager recognizes it, even without having read the login's number. */
   readonly loginId?: string | undefined
   /** The act of the last login. `clear` keeps it. Absent: none. */
   readonly act?: StoredAct | undefined
@@ -57,7 +57,7 @@ export interface StoredTokenSet extends Fate {
   /** The fence of the lease that stored these tokens. */
   readonly fence: number
   /**
-   * When an owner first saw that the register may have lost the writes after this token set. Until all owners had time to check, no owner presents the
+   * When an owner first saw that the register may have lost the writes after this token set. Until all owners have had time to check, none presents the
    * refresh token of a login: one of them may have its successor.
    */
   readonly lossAt?: number | undefined
@@ -67,7 +67,7 @@ export interface StoredTokenSet extends Fate {
 
 export interface StoredLease {
   readonly at: number
-  /** The same instant, if the owners share a machine. */
+  /** The same instant by the clock of the machine, if all owners share one. */
   readonly machine?: MachineInstant | undefined
   readonly ms: number
   readonly owner: string

@@ -62,7 +62,7 @@ export function acquire(stored: RecordState | undefined, request: LeaseRequest, 
   return busy ? unchanged(busy) : granted(state, request, reading, request)
 }
 
-/** Whether the rejected credentials differ from the caller's. */
+/** Whether the rejected credentials differ from those of the owner that requests a lease. */
 function isOfOthers(coolDown: StoredCoolDown | undefined, { credentialsDigest }: LeaseTerms): boolean {
   return coolDown?.by !== undefined && credentialsDigest !== undefined && coolDown.by !== credentialsDigest
 }
@@ -79,8 +79,8 @@ function lossIn(state: RecordState, request: LeaseTerms, now: number) {
 }
 
 /**
- * Requests a lease for a logout, so that no other owner has an exchange in flight, whose tokens would outlive it. Cool-downs and newer tokens of the same
- * login are ignored.
+ * Requests a lease for a logout, so that no other owner has an exchange in flight whose tokens would outlive the logout. Cool-downs and newer tokens of the
+ * same login are ignored.
  */
 export function acquireForLogout(
   stored: RecordState | undefined,
@@ -99,7 +99,7 @@ export function acquireForLogout(
 
 /** Whether another owner holds the lease. */
 function busyIn({ lease }: RecordState, { owner, others = NO_OTHERS }: Applicant & EndTerms, reading: Reading) {
-  // An owner that requests a lease again has no exchange in flight. Neither has a dead owner.
+  // An owner that requests a lease again has no exchange in flight. Nor does a dead owner.
   if (!lease || lease.owner === owner || (!lease.settled && lease.owner === others.dead)) return undefined
   // If a clock was set, a lease may only seem to have expired. It counts in full until its owner reports.
   const onWallMs = others.distrustsClock && !lease.settled ? lease.ms : leftOf(lease, reading.now)
@@ -155,7 +155,7 @@ function grantIn(state: RecordState, isLost: boolean, now: number, terms?: Lease
 }
 
 /**
- * Completes a lease with new tokens. If two leases return tokens, those of the later lease stay, in whichever order they come. A lease granted before a
+ * Completes a lease with new tokens. If two leases return tokens, those of the later lease stay, in whichever order they arrive. A lease granted before a
  * `clear`, or for another login, stores nothing.
  */
 export function accept(
@@ -187,7 +187,7 @@ function tokenSetOf(
   now: number,
 ): StoredTokenSet {
   const isContested = state.fence !== fence
-  // The register may have executed the step in the epoch of its lease, and lost writes afterwards. Others have then used the refresh token.
+  // The register may have executed the step in the epoch of its lease, and lost writes afterwards. Another owner may have used the refresh token since.
   const isDoubted = state.epoch !== undefined && epoch !== state.epoch
   const { accessToken, accessLifetimeMs, refreshToken, context, credentials, retired = false, doubtMs } = tokens
   return {
@@ -274,7 +274,7 @@ export function check(stored: RecordState | undefined, seen: Seen, reading: Read
   return unchanged(tokens ? undefined : { kind: 'missing', missing: whyMissing(state, seen.seenVersion) })
 }
 
-/** Notes an exchange without the record. At some services it ends the session of the stored tokens and of the next ones. */
+/** Notes an exchange that was made without the record. At some services it ends the session of the stored tokens and of the next ones. */
 export function overlap(stored: RecordState | undefined, reading: Reading): Change<undefined> {
   return { state: overlapping(inEpoch(stored ?? EMPTY, reading), true), result: undefined }
 }

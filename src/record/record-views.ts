@@ -16,7 +16,7 @@ export interface Seen extends Identity {
   readonly seenVersion: number
 }
 
-/** Whether the record keeps its login when an act ends that of an owner: it is another one, or a later one of the same user. */
+/** Whether the record keeps its login when an act ends an owner's login: the record has another login, or a later one of the same user. */
 export function keeps(state: RecordState, ends: Identity, act: DatedAct | undefined): boolean {
   const isThis = ends.loginId !== undefined && state.loginId === ends.loginId
   return isOther(ends, state) || (!isThis && isLater(state.act, act))
@@ -34,8 +34,8 @@ export function whyMissing({ version, clearedFence }: RecordState, seenVersion: 
 }
 
 /**
- * The rest of a duration that began at `at`: 0 to `ms`. If `at` is in the future, the clock was set back and nothing is left: otherwise the lease of a dead
- * owner would block all others for that long.
+ * The rest of a duration that began at `at`: at most `ms`, and 0 or less once it is over. If `at` is in the future, the clock was set back and nothing is left:
+ * otherwise the lease of a dead owner would block all others for that long.
  */
 export function leftOf({ at, ms }: { readonly at: number; readonly ms: number | null }, now: number): number {
   if (ms === null) return Infinity
@@ -66,7 +66,7 @@ export function tokensIn(
     credentials,
     fingerprint: undefined,
     known: undefined,
-    // Kept after a clock step: the service knows whether the refresh token is still valid.
+    // Not 0 if the clock was set back: the service knows whether the refresh token is still valid.
     refreshRemainingMs: refreshMs === undefined ? undefined : Math.min(refreshMs, at + refreshMs - now),
     dueRemainingMs: dueMs === undefined ? undefined : Math.min(dueMs, at + dueMs - now),
   }

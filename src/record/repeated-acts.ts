@@ -6,8 +6,8 @@ import { EMPTY } from './record-state.ts'
 import { type Seen, tokensIn } from './record-views.ts'
 
 /**
- * Stores a login again, because the first step had no response. What other owners did since then stays: a later login, or the end of this one. The end of any
- * other login says nothing about this one.
+ * Stores a login again, because the first step had no response. What other owners have done since then stays: a later login, or the end of this one. The end of
+ * any other login says nothing about this one.
  *
  * @param tokens Those of the login, or newer ones that this owner obtained without the record.
  * @param epoch The epoch of the register at the first attempt to store these tokens.
@@ -26,13 +26,13 @@ export function adoptAgain(
   if (!stored || !tokens || loginId !== brought.loginId)
     return ended.includes(brought.loginId ?? '') || isLater(stored?.act, act) ? unchanged(undefined) : again()
   if (tokens.accessToken === brought.accessToken) return unchanged(tokensIn(stored, tokens, reading.now))
-  // If the token set is still that of the login, only this owner has renewed it.
+  // If the record still has the first token set of the login, no other owner has renewed it.
   return tokens.fence === clearedFence + 1 ? again() : unchanged(undefined)
 }
 
 /**
- * Whether the record has nothing to clear. Clearing it again would notify its followers of a change. If the response is lost again, they would repeat
- * the logout endlessly.
+ * Whether the record has nothing to clear. Clearing it again would notify the owners that follow it. If the response is lost again, this owner would repeat
+ * the logout at each such notification, endlessly.
  */
 function isClear({ tokens, lease, coolDown, clearedFence }: RecordState): boolean {
   return !tokens && !lease && !coolDown && clearedFence > 0
@@ -42,7 +42,7 @@ function isClear({ tokens, lease, coolDown, clearedFence }: RecordState): boolea
  * Ends a login whose logout or `adopt` had no response. A later login stays, even one of the same user.
  *
  * @param act The logout, or the act of a login that the record may not have. Such a login counts as stored: it ends what it would have replaced, and an
- * earlier login that another owner reports later.
+ * earlier login that another owner stores later.
  */
 export function clearAgain(
   stored: RecordState | undefined,

@@ -20,7 +20,7 @@ interface Member {
 
 type Access = Pick<NewTokens, 'accessToken' | 'accessLifetimeMs' | 'accessRemainingMs'>
 
-/** Access tokens of resources that managers of one `memoryStore` share. */
+/** The access token of a resource, shared by the managers of one `memoryStore`. */
 interface KeptAccess {
   readonly access: Access
   readonly at: number
@@ -86,7 +86,10 @@ export class Family {
     if (!account.settings.store) this.#keepFailures()
   }
 
-  /** A record in memory keeps neither a cool-down nor why the login has ended. So here, the next lease request of each manager rejects with that (F409). */
+  /**
+   * Without a store, the record keeps neither a cool-down nor the error that ended the login. The family keeps both: while either applies,
+   * lease requests reject (F409).
+   */
   #keepFailures(): void {
     const { record } = this.account.settings
     const acquire = record.acquire.bind(record)
@@ -152,7 +155,7 @@ export class Family {
 
   #reportTooLarge(digest: string): void {
     const what: NamedResource = this.#tokensOf(digest)?.status().resource ?? 'a resource'
-    const message = `The access token for ${what.toString()} left the shared record, which must stay under 64 KiB: each process now requests its own`
+    const message = `The access token for ${what.toString()} was dropped from the shared record, which must stay under 64 KiB: each process now requests its own`
     this.account.settings.events.anomaly('unexpected-response', message)
   }
 

@@ -53,7 +53,7 @@ const NO_MANAGER = 'tokens must be a token manager: pass what createTokenManager
 const NO_RESOURCES =
   'The source of tokens takes no resources: request the token that context.resource names, in obtain and refresh, and set resources: true on the source'
 
-/** The opened resources, by the page's side of a worker. */
+/** The opened resources, by the page's side of a worker's manager. */
 const pages = new WeakMap<ResourceTokens, Map<string, PageResource>>()
 
 function resourceInPage(

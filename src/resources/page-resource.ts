@@ -11,7 +11,7 @@ import type { ResourceResponse } from './worker-resource.ts'
 /** The longest time of a request for which no caller waits. */
 const LIMIT_MS = 20_000
 
-/** The tokens of one resource in a page whose manager is in a worker. Requests keep the login of the page in which they began. */
+/** The tokens of one resource in a page whose manager is in a worker. Each request is bound to the login in which it began. */
 export class PageResource implements ResourceTokens {
   readonly #page: PageParts
   readonly #login: LoginManager
@@ -132,7 +132,7 @@ export class PageResource implements ResourceTokens {
   }
 }
 
-/** An event as it crosses a port: an error loses all members but its message there. */
+/** An event as it crosses a port, where an error loses all members but its message. */
 interface ResourceEvent {
   readonly state: LoginStatus
   readonly error?: { readonly code: TokenErrorCode; readonly message: string }

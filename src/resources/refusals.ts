@@ -1,7 +1,7 @@
 import { TokenError } from '../core/errors.ts'
 import type { CoolDown } from '../core/lease.ts'
 
-/** Servers reject a request with these. Undefined: a source of its own that names none. */
+/** The statuses with which servers reject a resource. Undefined: the error of a custom source may have no status. */
 const REJECTS: readonly (number | undefined)[] = [200, 400, 401, 403, undefined]
 /** The error codes that concern one resource and not the login, with the statuses for which they do. */
 const REFUSALS: ReadonlyMap<string | undefined, typeof REJECTS> = new Map([
@@ -24,7 +24,7 @@ export function isOfResource({
 /** The rejection of a resource as an error that keeps the refresh token. */
 export function refusal(error: TokenError): TokenError {
   const { serviceCode, status } = error
-  const message = `The service rejected a token for this resource (${serviceCode}): check resource, audience and scope of forResource, and what it grants the client`
+  const message = `The service issued no token for this resource (${serviceCode}): check resource, audience and scope of forResource, and what this client may request`
   return new TokenError('ERR_TOKEN_REQUEST', message, {
     outcome: 'rejected',
     refreshToken: 'kept',

@@ -79,12 +79,12 @@ export class ResourceManager implements ResourceTokens {
     this.#tokens.reset().catch(() => undefined)
   }
 
-  /** The token was used since the record was last updated. */
+  /** Whether the token was used since the record was last updated. */
   get isUsed(): boolean {
     return this.#isUsed
   }
 
-  /** The record has the last use. */
+  /** The record has stored the last use. */
   useWritten(): void {
     this.#isUsed = false
   }

@@ -89,7 +89,7 @@ function slotStore(family: Family, key: string): OpenableStore {
   return { kind: store?.kind ?? 'memory', others: store?.others ?? IN_MEMORY, open: () => new SlotRecord(family, key) }
 }
 
-/** Without a store there are no other owners, and the acts of the login keep the order of exchanges. */
+/** Without a store there are no other owners, and `acts.after` runs the exchanges of the login one after another. */
 const IN_MEMORY: OtherOwners = {
   takeTurn: (turn) => turn.tryAcquire(Infinity, {}) as ReturnType<OtherOwners['takeTurn']>,
   spread: () => Promise.resolve(),

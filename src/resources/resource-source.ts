@@ -29,7 +29,7 @@ export interface ResourceSourceOptions {
   readonly source: TokenSource
   readonly resource: Resource
   readonly requests: SourceRequests
-  /** Whether the resource has a record of its own: two resources must not share a key. */
+  /** Whether the resource has a record of its own. Then two resources must not share a key. */
   readonly isSeparate: boolean
   readonly login: LoginLayer | undefined
   readonly readThrown: (thrown: unknown, exchange: Exchange) => TokenError
@@ -63,7 +63,7 @@ export class ResourceSource implements TokenSource {
       Object.defineProperty(this, CHALLENGED, { value: (challenge: unknown) => requests.challenged(challenge) })
   }
 
-  // An accessor, so that the id is not printed with the source. A login has one id: fingerprints of its user depend on it.
+  // An accessor, so that the id is not printed with the source. All resources of a login have the same id, because fingerprints of the user depend on it.
   get id(): string {
     const { source, resource, isSeparate } = this.#options
     return isSeparate ? `${source.id} ${resource.key}` : source.id

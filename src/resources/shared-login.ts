@@ -11,7 +11,7 @@ import { type Family, stopIn } from './family.ts'
 /** Facts about the login, which its managers share: what one of them learns about a refresh token holds for all. */
 const SHARED = ['spent', 'discarded', 'met5xx', 'lateTokens', 'staleAt'] as const
 
-/** The login layer of a resource: its login, and the acts on it, are those of the manager that it belongs to. */
+/** The login layer of a resource. The login, and the acts on it, are those of the manager that the resource belongs to. */
 export function sharedLogin(family: Family, joined: (account: Account, host: LoginHost) => void): LoginLayer {
   const { login, settings } = family.account
   const { rules, logins } = settings
@@ -36,7 +36,7 @@ function share(account: Account, { account: parent, machine }: Family): void {
       bare({ get: () => parent[name], set: (value: never) => void Object.assign(parent, { [name]: value }) }),
     )
   let own: Account['backoff']
-  // A stop is that of the login.
+  // If `onSuspicious` has stopped the manager of the login, it has stopped its resources, too.
   const backoff = { get: () => stopIn(parent) ?? own, set: (next: typeof own) => (own = next) }
   Object.defineProperty(account, 'backoff', bare(backoff))
   const { acts, work } = parent
@@ -74,7 +74,7 @@ class ResourceLogins implements Logins {
     return current?.validToken === undefined ? undefined : current.remainingMs
   }
 
-  /** The API has rejected the token, and no other token will follow. */
+  /** Drops the token if the login is lost and the API has rejected the token: no other token will follow. */
   concludeLoss(): void {
     const { current, login } = this.#account
     this.#logins.concludeLoss?.()
@@ -96,7 +96,7 @@ class ResourceLogins implements Logins {
 }
 
 function noAct(): Promise<never> {
-  return Promise.reject(new TypeError('Call adopt, reset and logout of the manager of the login'))
+  return Promise.reject(new TypeError('Call adopt, reset and logout on the manager of the login'))
 }
 
 function checkerOf({ machine: { checker } }: Family): LoginChecker {

@@ -91,7 +91,7 @@ export class SlotRecord implements TokenRecord {
     return result
   }
 
-  /** @returns The report. Without its cool-down if the server rejected only the resource: other managers of the login need not wait. */
+  /** @returns The report, without its cool-down if the server rejected only the resource: then other managers of the login need not wait. */
   #reported(given: Report | Decide, meanwhile: Parameters<Decide>[0]): Report {
     const { newer } = meanwhile
     const report =

@@ -37,7 +37,7 @@ export interface SlotUse {
   readonly onRun: (written: Written) => void
 }
 
-/** What a step writes, by digest: the uses of resources, and tokens that left the record because it was too large. */
+/** What a step writes, by digest: the uses of resources, and tokens that were dropped because the record was too large. */
 export interface Written {
   readonly used: readonly string[]
   readonly tooLarge: readonly string[]
@@ -64,7 +64,7 @@ export function throughSlot<Result>(step: Step<Result>, use: SlotUse): Step<Resu
   }
 }
 
-/** `leftOf` of the record, whose code a page without a store does not load. */
+/** As `leftOf` of `src/record`, whose code a page without a store does not load. */
 function left({ at, ms }: Pick<StoredCoolDown, 'at' | 'ms'>, now: number): number {
   if (ms === null) return Infinity
   return at - now > 1_000 ? 0 : Math.min(ms, at + ms - now)
@@ -181,7 +181,7 @@ function slotIn({ accessToken, accessLifetimeMs, accessMs, dueMs }: StoredTokenS
   return { ...ABSENT, at: now, accessToken, accessLifetimeMs, accessMs, dueMs, usedAt: now }
 }
 
-/** Drops expired tokens and, if there are still too many besides the token of this step, the least recently used. */
+/** Drops expired slots and, if there are still too many besides that of this step, the least recently used. */
 function kept(slots: readonly [string, Slot][], now: number): [string, Slot][] {
   return slots
     .filter(([, { at, accessMs, coolDown }]) => left({ at, ms: accessMs }, now) > 0 || restOf(coolDown, now) > 0)

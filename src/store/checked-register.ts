@@ -25,7 +25,7 @@ export function checkedRegister(register: TokenRegister): TokenRegister {
     read: async (key) => readingIn(await register.read(key)),
     replace: async (...given) => isReplaced(await register.replace(...given)),
     ...(member(register, 'watch') !== undefined && {
-      // Owners poll as well, so a register that cannot watch costs no renewal.
+      // Owners poll as well, so no renewal fails if the register cannot watch.
       watch(onChange: (key?: string) => void) {
         const stop = quietly(() => register.watch?.(onChange))
         // An async watch may reject, and nothing awaits it.

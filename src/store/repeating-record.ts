@@ -50,7 +50,7 @@ export class RepeatingRecord extends SharedRecord {
     return this.#leased(seenVersion, ends, (version, all) => super.acquireForLogout(owner, version, ttlMs, all))
   }
 
-  /** Requests a lease, after the pending step, and reports the exchanges without the record. */
+  /** Requests a lease, after the pending step, and reports the exchanges that were made without the record. */
   async #leased<Terms extends EndTerms>(
     seenVersion: number,
     terms: Terms,
@@ -84,13 +84,13 @@ export class RepeatingRecord extends SharedRecord {
     return this.#act({ what: 'login', repeat, begun: act }, first)
   }
 
-  /** The logout of a login that the store may not have also ends what that login would have replaced. */
+  /** If the store may not have the login that ends, the logout also ends what that login would have replaced. */
   override clear(seenVersion: number, ends: Ending = NO_ENDING): Promise<StoredTokens | undefined> {
     void this.alone.clear()
     const { act } = ends
     const begun = this.#pendingStep?.begun
     const first = () => super.clear(seenVersion, ends)
-    // Such a step is not repeated, because the repetition could end a later login.
+    // A `clear` without an act, or without a login, is not repeated, because the repetition could end a later login.
     if (!act || (ends.login ?? ends.loginId) === undefined) return this.#act(undefined, first)
     const repeat = (version: number) => this.clearAgain(version, { ...ends, act }, begun)
     return this.#act({ what: 'logout', repeat, begun }, begun ? () => repeat(seenVersion) : first)

@@ -27,7 +27,7 @@ export type GivenEncryptionKey = EncryptionKey | PromiseLike<EncryptionKey>
 export class KeyRing {
   /** Whether records are sealed. */
   readonly seals: boolean
-  /** Whether no promise of a key is pending. */
+  /** Whether all keys are known: every promise of one has resolved. */
   isKnown = true
   /** Rejects if a promise of a key does. */
   readonly #keys: Promise<ReadonlyMap<string, Promise<AesKey>>>
@@ -46,7 +46,7 @@ export class KeyRing {
     const known = keysOf(given.filter((entry): entry is Numbered => !isPromise(entry[1])))
     this.isKnown = known.size === given.length
     this.#keys = this.isKnown ? Promise.resolve(known) : promisedKeys(given)
-    // `ids`, `seal` and `open` reject, too.
+    // Callers of `ids`, `seal` and `open` get the rejection.
     this.#keys.then(
       () => (this.isKnown = true),
       () => undefined,

@@ -68,7 +68,7 @@ export class SharedOrPrivate implements TokenRecord {
     const { alone } = this.#shared
     // During a rolling deploy, records may be foreign. They must not block a source that can obtain.
     if (this.#fails && (alone.reportsExchanges || isOfLogin(terms))) return false
-    // The manager cannot obtain a login. Only the shared record has its tokens, unless this owner keeps them until the record has them.
+    // The manager cannot obtain the tokens of a login. Only the shared record has them, unless this owner keeps them until the record has them.
     return !isOfLogin(terms) || this.#settings.isAlone?.() === true || alone.kept !== undefined
   }
 

@@ -47,7 +47,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   readonly #tokenClock: TokenClock
   readonly #stored: StoredState
   #adopted: Adopted | undefined
-  /** As the last lease decided (`src/record/fleet.ts`). */
+  /** Decided by the last lease request (`src/record/fleet.ts`). */
   #countsItself = false
 
   constructor(settings: StoredStateSettings, key: string, clock: Clock, reports: StoreReports) {
@@ -70,7 +70,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     return result
   }
 
-  /** Runs in parallel with the lease request, which works even if the store is read-only. */
+  /** The lease request does not wait for this write, and succeeds even if the store is read-only. */
   #count(): void {
     const step: Step<undefined> = (state) => ({ state: state && withOwner(state), result: undefined })
     this.#stored.change(step, { isOfLease: false }).catch(() => undefined)
@@ -218,8 +218,8 @@ async function withFingerprint(tokens: NewTokens): Promise<NewTokens> {
 }
 
 /**
- * @returns A function that each lease request calls: whether this owner's clock was set, or the machine has slept. The lease of another owner may then seem
- * to have expired, although that owner still waits for its response.
+ * @returns A function that each lease request calls. It returns whether this owner's clock was set, or the machine has slept, within the last `ttlMs`. The
+ * lease of another owner may then seem to have expired, although that owner still waits for its response.
  */
 function jumpsOf(clock: Clock): (ttlMs: number) => boolean {
   /** Wall time minus monotonic time at the last lease request. */

@@ -24,7 +24,7 @@ interface Limit<Value> {
   readonly clock: Clock
   /** Counts from sending, not from queueing. */
   readonly ms: number
-  /** The limit that decides what is slow, ms. Default `ms`: a patient step has a longer limit. */
+  /** The limit that decides what is slow, ms. Default `ms`, which is longer for a patient step. */
   readonly usualMs?: number
   /** The step ends what another one began, so it is sent before others. */
   readonly isUrgent?: boolean
@@ -49,7 +49,7 @@ interface InFlight {
  * respond to all of them too late, and would still execute each one.
  *
  * The limit grows by one if all places were in use and as many steps had a response within half of their timeout. It shrinks by one if a response takes more
- * than three quarters of the timeout, and to a half if a step has no response in time. That step keeps its place, because the register may still execute it.
+ * than three quarters of the timeout, and to half if a step has no response in time. That step keeps its place, because the register may still execute it.
  */
 export class Steps {
   readonly #inFlight = new Set<InFlight>()

@@ -35,7 +35,7 @@ interface Asked {
   readonly leadMs: number
   readonly tookMs: number
 }
-/** A reading to which acts of this process can be dated. */
+/** A reading by which acts of this process can be dated. */
 export type TimedReading = Reading & Asked
 
 /** The content of the register. */
@@ -85,7 +85,7 @@ export class StoredState {
   readonly #reports: StoreReports
   /** The key of the account in the register. */
   readonly key: Promise<string>
-  /** What the last step of this owner, except `overlap`, has written. The owner completes a lease from it, without reading again. */
+  /** What the last step of this owner has written, except steps with `isOfLease: false`. The owner completes a lease from it, without reading again. */
   known: Known | undefined
   /** Only a user can obtain, so a record that cannot be read may hold a login. */
   isOfLogin = false
@@ -101,7 +101,7 @@ export class StoredState {
     this.key = digestOf('SHA-256', key).then((digest) => `{${settings.prefix}:${digest.slice(0, 32)}}`)
   }
 
-  /** @param how.isOfLease False for `overlap`, which runs in parallel with the leases of this owner: its text must not become `known`. */
+  /** @param how.isOfLease False for steps that run in parallel with the leases of this owner, such as `overlap`: their text must not become `known`. */
   async change<Result>(step: Step<Result>, given: How<Result> = {}): Promise<Result> {
     const how = bare(given)
     const { writing } = this.#settings

@@ -5,7 +5,7 @@
 export interface TokenRegister {
   /** Names the register in messages, such as `redis`. */
   readonly kind: string
-  /** How many steps the client can run at once, such as the connections of its pool. Absent: the store measures how many have a response in time. */
+  /** How many steps the client can run at once, such as the size of its connection pool. Absent: the store measures how many have a response in time. */
   readonly capacity?: number | undefined
   read(key: string): Promise<RegisterReading>
   /**

@@ -21,7 +21,10 @@ import {
   transferred,
 } from './worker-messages.ts'
 
-/** How long a silent page gets events. A page asks every 20 s. Browsers run a hidden page once a minute, and a frozen page only after it is resumed. */
+/**
+ * How long a silent page gets events. A page sends a message every 20 s. Browsers run timers of a hidden page once a minute, and those of a frozen page only
+ * after it is resumed.
+ */
 const FORGOTTEN_AFTER_MS = 600_000
 
 /**
@@ -124,7 +127,7 @@ class Server {
     }
   }
 
-  /** Handles a message. Any script may post anything, so messages that are no requests of a page are ignored, and so are windows of another origin. */
+  /** Handles a message. Any script may post anything, so messages that are not requests of a page, or come from another origin, are ignored. */
   receive(message: Message): void {
     const { data, origin = '', ports } = message
     const envelope = Object(data) as { [REQUEST_KEY]?: Partial<PageRequest> }
@@ -175,8 +178,8 @@ class Server {
   }
 
   /**
-   * @returns Whether the login of a request has ended since this call. A page that was not yet notified of a loss asks for the lost login, whatever
-   * the worker knows.
+   * @returns A function that returns whether the login of a request has ended since this call. A page that was not yet notified of a loss asks for the lost
+   * login, whatever the worker knows.
    */
   #hasEnded(isOfNext: boolean): () => boolean {
     const { currentGeneration, firstGeneration } = this.#internals
@@ -195,7 +198,7 @@ class Server {
     )
   }
 
-  /** Notifies all pages, and removes those that have not asked for long: they are gone, or frozen. */
+  /** Notifies all pages, and removes those that have long sent no message: they are gone, or frozen. */
   notify(name: keyof LoginEvents, event: object): void {
     const error = member(event, 'error')
     const sent = error === undefined ? event : { ...event, error: transferred(error) }

@@ -9,11 +9,11 @@ import { stepsOf } from './steps-of.ts'
 /** The parts of the Web Locks API that are used here. A lock is held until the promise from `held` settles. All are shared, so none waits for another. */
 interface Locks {
   request(name: string, options: { readonly mode: 'shared' }, held: () => Promise<void> | undefined): Promise<unknown>
-  /** Needs no lock, so it never keeps another page from one. */
+  /** Takes no lock, so no other page ever waits for it. */
   query(): Promise<{ readonly held: readonly { readonly name: string }[] }>
 }
 
-/** The prefix in the names of owners that hold a lock of the same name during each exchange. */
+/** The prefix of the names of owners that hold a lock of the same name during each exchange. */
 const LOCKED = 'axios-evergreen:'
 /**
  * Followed by the key of an account: the name of the lock that an owner holds, and under which it replies, from its lease until the storage has the
@@ -26,7 +26,7 @@ const MAX_UNSTORED_MS = 60_000
 const ASK_MS = 1_000
 /** How many times they ask a page that holds the lock, but does not reply. Not a duration, because that would include a sleep. */
 const MAX_UNANSWERED = 10
-/** Browsers respond at once. After this time, ms, the page proceeds without the lock and its protection in a sleep. */
+/** Browsers respond at once. After this time, ms, the page proceeds without the lock, which would protect it during a sleep. */
 const LOCK_TIMEOUT_MS = 1_000
 
 /**
@@ -43,7 +43,7 @@ export function livingStore(store: OpenableStore): OpenableStore {
   return Object.freeze({ ...store, open })
 }
 
-/** What an owner needs of its browser. */
+/** What an owner needs from its browser. */
 interface Browser {
   readonly locks: Locks
   readonly acquire: ReturnType<typeof acquiring>
@@ -70,7 +70,7 @@ function livingRecord(record: TokenRecord, browser: Browser, key: string | Promi
         )
       return kept
     },
-    // If it fails, the exchange is over all the same, and its refresh token is in doubt for all owners.
+    // If the step fails, the exchange is over all the same, and its refresh token is in doubt for all owners.
     release: (lease, ...given) => record.release(lease, ...given).finally(() => releaseOf(lease.fence)),
     close() {
       leases.releaseAll()
@@ -90,7 +90,7 @@ function leasing(
   const isExchanging = asking(locks, clock)
 
   /**
-   * Gives up a lease whose refresh token is in doubt, and asks whether an owner is alive. If none is, requests a lease once more, which also reads
+   * Gives up a lease whose refresh token is in doubt, and asks whether another owner is alive. If none is, requests a lease once more, which also reads
    * what was stored meanwhile.
    */
   async function unlessExchanging(
@@ -128,7 +128,8 @@ function leasing(
 }
 
 /**
- * @returns Whether another owner may have the next token, or still wait for it. A page that holds the lock but does not reply is frozen, or is waking up.
+ * @returns A function that returns whether another owner may have the next token, or still wait for it. A page that holds the lock but does not reply is
+ * frozen, or is waking up.
  */
 function asking(locks: Locks, clock: Clock): (name: string) => Promise<boolean> {
   let unanswered = 0
@@ -166,7 +167,11 @@ function inTime<Value>(clock: Clock, work: Promise<Value>, atLimit: () => unknow
   return withinLimit(work, { clock, ms: LOCK_TIMEOUT_MS, atLimit }).catch(() => undefined)
 }
 
-/** If the browser has not responded to a request in time, later requests do not wait until it responds again (F357). @returns release */
+/**
+ * If the browser has not responded to a request for a lock in time, later requests get no lock, and do not wait, until it responds again (F357).
+ *
+ * @returns release
+ */
 function acquiring(locks: Locks): (clock: Clock, name: string) => Promise<(() => void) | undefined> {
   let isSilent = false
   return async (clock, name) => {

@@ -71,7 +71,7 @@ export class PageLogin {
   /**
    * Follows the worker.
    *
-   * @param isTold Listeners of this page are told of this login: after an act that only ended one, requests from now on belong to it.
+   * @param isTold Listeners of this page are notified of this login: unless an `adopt` is in flight, requests from now on belong to it.
    * @returns Whether anything may have changed.
    */
   follow({ login, isLoginAwaited }: State, isTold?: boolean): boolean {

@@ -4,7 +4,7 @@ import { openChannel } from './channel.ts'
 /** On this channel a page asks for an owner by name, and the owner responds with `ALIVE` and its name. */
 const NAME = 'axios-evergreen.lives'
 const ALIVE = 'lives:'
-/** An owner that waits for the token service has time to respond, ms. */
+/** How long a page waits for a response, ms. An owner that only waits for the token service responds sooner. */
 const PATIENCE_MS = 500
 
 /**

@@ -45,7 +45,10 @@ export class StorageAccess {
     }
   }
 
-  /** Runs a step. Storage that has never responded, and left the last failed step without a response, gets no second step while one is pending: it rejects at once. */
+  /**
+   * Runs a step. Storage that has never responded, and left the last failed step without a response, gets no second step while one is pending: that step
+   * rejects at once.
+   */
   async #observed<Result>(step: () => Promise<Result>): Promise<Result> {
     if (!this.#hasResponded && this.#isSilent && this.#pending > 0) throw new NoReply(NO_RESPONSE)
     this.#pending += 1

@@ -48,7 +48,7 @@ export function webStore(options: SharedStoreOptions = {}): TokenStore {
   return Object.freeze({ ...livingStore(deniableStore(store as OpenableStore, access)), singleUser: true })
 }
 
-/** Rejects a key of this page only: a record sealed with it would lock all other tabs out. */
+/** Rejects a key that only this page has: a record sealed with it would lock all other tabs out. */
 function shareable(given: GivenEncryptionKey): GivenEncryptionKey {
   if (!isPromise(given)) return given
   return given.then((entry) => {

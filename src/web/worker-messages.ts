@@ -98,7 +98,7 @@ export function transferred(error: unknown): TransferredError {
 
 export function restored({ name, code, message, claims, ...details }: TransferredError): Error {
   if (!code) return new ({ TypeError, RangeError }[name] ?? Error)(message)
-  // On the cause, because the copies for callers keep it.
+  // The claims are on the cause, because the copies of the error for callers keep its cause.
   const cause = claims
     ? Object.defineProperty(new TokenError(code, message), CLAIMS, { value: () => claims })
     : undefined

@@ -168,7 +168,11 @@ export class WorkerTokens implements LoginManager {
     }
   }
 
-  /** Sends a request that is bound to the current login. @throws {TokenError} `ERR_LOGIN_REQUIRED` if that login ends before the response. */
+  /**
+   * Sends a request that is bound to the current login.
+   *
+   * @throws {TokenError} `ERR_LOGIN_REQUIRED` or `ERR_LOGIN_REPLACED` if that login ends before the response.
+   */
   async #ofLogin(name: string, options: WaitOptions | undefined, given?: object): Promise<unknown> {
     const signal = ownOption(options, 'signal')
     checkNotAborted(signal)
@@ -187,7 +191,7 @@ export class WorkerTokens implements LoginManager {
 
   async #askFor(caller: Caller): Promise<unknown> {
     const { name, ms, given, generation } = caller
-    // Until the acts of this page have a response, the login of this request is unknown. Callers without a token wait for its pending login.
+    // Until the acts of this page have a response, the login of this request is unknown. If there is no login, callers wait for the pending login of this page.
     while (this.#login.arePending || (this.#isPending && !this.#login.isPresent(this.#state))) {
       await this.#changes.next()
       if (caller.hasLeft) return undefined
@@ -210,7 +214,7 @@ export class WorkerTokens implements LoginManager {
     if (this.#login.isPast(generation, this.#state)) throw endOfLogin(this.#login.isPresent(this.#state))
   }
 
-  /** Begins or ends a login: synchronously for requests of this page; in the worker, as soon as its message arrives. */
+  /** Begins or ends a login: synchronously for requests of this page; in the worker, as soon as the message arrives. */
   #act(name: string, given?: object, subject?: string): Promise<unknown> {
     this.#checkOpen()
     const act = this.#login.begins(name, this.#state, subject)
@@ -246,7 +250,7 @@ export class WorkerTokens implements LoginManager {
     if (this.#login.follow(this.#state, isTold)) this.#changes.report()
   }
 
-  /** Reconnects: the worker sent this page no events until now, or no longer. */
+  /** Reconnects to a worker that sent this page no events: it has restarted, or had removed this page. */
   #reconnect(name: string, before: State): void {
     if (this.#isClosed) return
     if (name !== 'connect') this.#notify('connect')
@@ -267,7 +271,7 @@ export class WorkerTokens implements LoginManager {
     this.#events.emit('loginChanged', change)
   }
 
-  /** The worker's manager has listeners, so it logs no warnings. This page logs them if it has no listeners. */
+  /** Emits an event of the worker. The worker's manager has a listener, so it logs no warnings. This page logs them if it has no listeners. */
   #emit(name: keyof LoginEvents, event: object): void {
     if (member(event, 'resource') !== undefined) {
       this.#onResource?.(name, event)
