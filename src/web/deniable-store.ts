@@ -41,9 +41,9 @@ function deniableRecord(record: TokenRecord, access: StorageAccess, reports: Sto
     acquireForLogout: (...given) => record.acquireForLogout(...given).finally(isDenied),
     accept: (lease, ...given) => record.accept(original(lease), ...given),
     release: (lease, ...given) => record.release(original(lease), ...given),
-    async adopt(seenVersion, tokens, login) {
+    async adopt(seenVersion, tokens, ...given) {
       try {
-        return await record.adopt(seenVersion, tokens, login)
+        return await record.adopt(seenVersion, tokens, ...given)
       } catch (error) {
         if (!isDenied()) throw error
         // Denied storage counts as no storage.

@@ -2,6 +2,7 @@ import { checkedDuration, readOptions } from '../core/option-checks.ts'
 import { isPromise } from '../core/thrown.ts'
 import type { OpenableStore, TokenStore } from '../core/token-store.ts'
 import type { GivenEncryptionKey } from '../store/sealed-box.ts'
+import type { TokenRegister } from '../store/token-register.ts'
 import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import { isPageKey } from './browser-key.ts'
 import { deniableStore } from './deniable-store.ts'
@@ -40,21 +41,40 @@ export function webStore(options: SharedStoreOptions = {}): TokenStore {
   if (!databases) return tabStore(NO_DATABASES, own.onUnavailable)
   if (Array.isArray(keys) && keys.some(isPageKey)) return tabStore(NO_KEY, own.onUnavailable, 'denied')
   const access = new StorageAccess()
-  const register = access.watched(webRegister(databases))
-  const encryptionKeys = Array.isArray(keys) ? keys.map(shareable) : keys
+  let isOfPage = false
+  const noteKey = (entry: unknown) => void (isOfPage ||= isPageKey(entry))
+  const register = access.watched(deniedIf(() => isOfPage, webRegister(databases)))
+  const encryptionKeys = Array.isArray(keys) ? keys.map((given) => noting(given, noteKey)) : keys
   const isAlone = () => access.denial !== undefined
   const given = { ...own, encryptionKeys }
   const store = storeOn(register, given, (thrown) => access.failed(thrown), { isAlone })
   return Object.freeze({ ...livingStore(deniableStore(store as OpenableStore, access)), singleUser: true })
 }
 
-/** Rejects a key that only this page has: a record sealed with it would lock all other tabs out. */
-function shareable(given: GivenEncryptionKey): GivenEncryptionKey {
+function noting(given: GivenEncryptionKey, note: (entry: unknown) => void): GivenEncryptionKey {
   if (!isPromise(given)) return given
   return given.then((entry) => {
-    if (isPageKey(entry)) throw new Error(NO_KEY)
+    note(entry)
     return entry
   })
+}
+
+/** A promised key that only this page has counts as denied storage: a record sealed with it would lock all other tabs out. No step begins before it is known. */
+function deniedIf(isOfPage: () => boolean, register: TokenRegister): TokenRegister {
+  const check = () => {
+    if (isOfPage()) throw new DOMException(NO_KEY, 'SecurityError')
+  }
+  return {
+    ...register,
+    async read(...given) {
+      check()
+      return register.read(...given)
+    },
+    async replace(...given) {
+      check()
+      return register.replace(...given)
+    },
+  }
 }
 
 const INSECURE = 'the page is not a secure context: serve it over https'

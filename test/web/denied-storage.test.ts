@@ -75,6 +75,19 @@ describe('given a browser that denies storage before any login (F243)', () => {
     },
   )
 
+  it.each([
+    ['a promise', () => [browserKey()]],
+    ['awaited', async () => [await browserKey()]],
+  ])('when it has no place for the key of the browser, which is %s, then the same follows', async (_, keys) => {
+    storage.trouble = denied('SecurityError')
+    const { tokens, ended, ask, told } = page({ encryptionKeys: await keys() })
+    expect([await ask(), tokens.status().login]).toEqual(['ERR_LOGIN_REQUIRED', 'required'])
+    await ended(tokens.adopt(LOGIN))
+    await ended(tokens.renew())
+    expect([await ask(), told()]).toEqual(['access-1', 1])
+    await tokens.close()
+  })
+
   it('when the store must fail without storage, then it fails, and the page gets the reason', async () => {
     storage.trouble = denied('SecurityError')
     const { tokens, ask, told } = page({ onUnavailable: 'fail' })
@@ -117,6 +130,16 @@ describe('given a storage that has worked (F356)', () => {
     expect([told(), tokens.status().login]).toEqual([0, 'present'])
     storage.trouble = () => undefined
     expect([await ask(), presented]).toEqual(['access-1', ['refresh-0']])
+    await tokens.close()
+  })
+
+  it('when a user logs in while it fails, then adopt rejects, because other tabs cannot find that login (F350)', async () => {
+    const { tokens, ended, ask } = page()
+    await tokens.adopt(LOGIN)
+    storage.trouble = denied('UnknownError')
+    const adopted = ended(tokens.adopt({ ...LOGIN, accessToken: 'next', refreshToken: 'refresh-next' }))
+    await expect(adopted).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    expect(await ask()).toBe('next')
     await tokens.close()
   })
 
