@@ -133,8 +133,8 @@ export default tseslint.config(
   ),
   room(
     'doctor',
-    '^(?!\\./|\\.\\./\\.\\./src/(((oauth2|sqlite)/)?index|wire/(http-date|intermediary|proxy))\\.ts$|node:|axios$)',
-    'doctor imports the main entry, as its users do, three readers of wire, axios and Node.',
+    '^(?!\\./|\\.\\./\\.\\./src/(((oauth2|sqlite)/)?index|core/option-checks|wire/(http-date|intermediary|proxy))\\.ts$|node:|axios$)',
+    'doctor imports the main entry, as its users do, the suggestion of core, three readers of wire, axios and Node.',
     'tools',
   ),
   room(

@@ -353,7 +353,10 @@ describe('given an invalid call of the doctor', () => {
     [['doctor', ...BASE, `--password=${SECRET}`], LOGIN, /Do not pass credentials as arguments/],
     [['doctor', ...BASE, '-u', SECRET], LOGIN, /Do not pass credentials as arguments/],
     [['doctor', ...BASE, SECRET], LOGIN, /argument without an option/],
-    [['doctor', ...BASE, '--verbose'], LOGIN, /There is no option --verbose/],
+    [['doctor', ...BASE, '--verbose'], LOGIN, /^There is no option --verbose\.$/m],
+    [['doctor', '--baseurl', SECRET], LOGIN, /^There is no option --baseurl: did you mean --base-url\?$/m],
+    [['doctor', '--baseUrl', SECRET], LOGIN, /^There is no such option: did you mean --base-url\?$/m],
+    [['doctor', ...BASE, '--user', SECRET], LOGIN, /Do not pass credentials as arguments/],
     [['doctor'], CLIENT, /--base-url must be given/],
     [['doctor', '--base-url'], CLIENT, /--base-url must be given/],
     [['doctor', '--base-url', SECRET], CLIENT, /^--base-url must be an absolute.* not shown/],
@@ -366,7 +369,7 @@ describe('given an invalid call of the doctor', () => {
     [
       ['doctor', '--base-url', 'http://payments.example.com'],
       CLIENT,
-      /^--base-url must be https.* give --allow-insecure-http/,
+      /^--base-url must be https.* pass --allow-insecure-http/,
     ],
     [
       ['doctor', '--base-url', 'http://payments.example.com', '--allow-insecure-http=false'],
@@ -378,10 +381,24 @@ describe('given an invalid call of the doctor', () => {
     [['doctor', ...BASE], {}, /Set EVERGREEN_CLIENT_ID and EVERGREEN_CLIENT_SECRET/],
     [['doctor', ...BASE], { EVERGREEN_LOGIN: 'me' }, /EVERGREEN_PASSWORD must be set, too/],
     [['doctor', ...BASE], { ...CLIENT, ...LOGIN }, /not both/],
-    [['doctor', ...BASE], { ...CLIENT, EVERGREEN_CLIENT_SECRET: `${SECRET}\n` }, /no line break/],
+    [
+      ['doctor', ...BASE],
+      { ...CLIENT, EVERGREEN_CLIENT_SECRET: `${SECRET}\n` },
+      /^EVERGREEN_CLIENT_SECRET must have no line break/,
+    ],
+    [['doctor', ...BASE], { ...CLIENT, EVERGREEN_CLIENT_ID: 'null' }, /^EVERGREEN_CLIENT_ID must be.*variable set\?$/m],
+    [['doctor', ...BASE], { ...LOGIN, EVERGREEN_LOGIN: 'me\n' }, /^EVERGREEN_LOGIN must have no line break/],
+    [
+      ['doctor', ...BASE],
+      { ...LOGIN, EVERGREEN_PASSWORD: `${SECRET}\n` },
+      /^EVERGREEN_PASSWORD must have no line break/,
+    ],
     [['doctors', ...BASE], CLIENT, /The commands are doctor and token/],
   ])('when it is called with %j, then it says what to do, and calls nothing', async (args, env, message) => {
-    expect(await doctor(args, env)).toEqual({ code: 2, printed: expect.stringMatching(message) })
+    const told = await doctor(args, env)
+    expect(told).toEqual({ code: 2, printed: expect.stringMatching(message) })
+    // The sentence is what a user of a shell sees: no usage pushes it off the screen.
+    expect(told.printed).toMatch(/^.+[.?]\nFor the options, run: npx axios-evergreen doctor --help\n$/)
   })
 
   it.each([[['--help']], [['doctor', '-h']]])('when help is requested with %j, then it is printed', async (args) => {
@@ -404,6 +421,16 @@ describe('given the page of the doctor', () => {
     expect(told).toEqual(Object.keys(OPTIONS).map((name) => `--${name}`))
     const { printed } = await doctor(['--help'], {})
     for (const name of told) expect(printed).toMatch(new RegExp(`^ +(-., )?${name}`, 'm'))
+  })
+
+  it('when its example of a wrong secret is read, then the program prints this problem', async () => {
+    const [example] = /^PROBLEM [^]*?(?=\n```)/m.exec(readFileSync('docs/doctor.md', 'utf8'))!
+    const { origin } = await serve((_, reply) => reply.writeHead(400).end('{}'))
+    const { printed } = await doctor(['doctor', '--base-url', `${origin}/api`], CLIENT)
+    const shown = printed
+      .replaceAll(origin, 'https://payments.example.com')
+      .replace(/^ {2}Compare .*$/m, '  Compare […]')
+    expect(shown).toContain(example)
   })
 
   it('when its exit codes are read, then they are those of the program', () => {

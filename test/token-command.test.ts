@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { existsSync, writeFileSync } from 'node:fs'
 import { execFile } from 'node:child_process'
+import { isBuiltin } from 'node:module'
 import { join, resolve } from 'node:path'
 import { nodeOfRegistry } from '../scripts/lib/node-sqlite.mjs'
 import { EXIT } from '../tools/doctor/report.ts'
@@ -24,10 +25,10 @@ function token(...args: string[]): Promise<Ended> {
   return tokenOn(node ?? process.execPath, args)
 }
 
-function tokenOn(program: string, args: string[]): Promise<Ended> {
+function tokenOn(program: string, args: string[], more: NodeJS.ProcessEnv = {}): Promise<Ended> {
   const doctor = join(built.dir, 'node_modules', 'axios-evergreen', 'dist', 'doctor.js')
   const { clientSecret } = service.client
-  const env = { ...process.env, EVERGREEN_CLIENT_SECRET: clientSecret }
+  const env = { ...process.env, EVERGREEN_CLIENT_SECRET: clientSecret, ...more }
   return new Promise((settle) =>
     execFile(program, [doctor, 'token', ...args], { env }, (error, stdout, stderr) => {
       expect(stdout + stderr).not.toContain(clientSecret)
@@ -102,6 +103,36 @@ describe('given the command token', () => {
     })
   })
 
+  it('when a module writes to stdout, then stdout has only the token, and stderr has the rest', async () => {
+    const logs = configFile(
+      'logs.mjs',
+      `console.log('written on load')
+       export const tokens = {
+         getAccessToken: () => {
+           for (const method of ['info', 'debug', 'table']) console[method]('written by ' + method)
+           process.stdout.write('written to stdout\\n')
+           return Promise.resolve('theirs')
+         },
+         close: () => Promise.resolve(console.log('written at the end')),
+       }`,
+    )
+    const { code, stdout, stderr } = await token('--config', logs)
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'theirs\n' })
+    const written = ['on load', 'by info', 'by debug', 'by table', 'to stdout', 'at the end']
+    expect(stderr).toBe(written.map((what) => `written ${what}\n`).join(''))
+  })
+
+  it('given a Node without node:sqlite, when --file is passed, then the program says what a shell can do', async () => {
+    const NODE_OPTIONS = isBuiltin('node:sqlite') ? '--no-experimental-sqlite' : ''
+    const ended = await tokenOn(process.execPath, stored(), { NODE_OPTIONS })
+    expect(ended).toMatchObject({
+      code: EXIT.usage,
+      stdout: '',
+      stderr: expect.stringMatching(/^--file needs node:sqlite.*--config/),
+    })
+    expect(ended.stderr).not.toMatch(/better-sqlite3/)
+  })
+
   it('given a Node that warns of node:sqlite, when a module warns, too, then only the warning of the module is printed', async () => {
     const loads = configFile(
       'loads.mjs',
@@ -119,16 +150,28 @@ describe('given the command token', () => {
 
   describe('given invalid arguments', () => {
     it.each([
-      [['--file', 'login.db'], /^Give --file, --issuer and --client-id, or --config/],
+      [[], /^Give --file, --issuer/],
+      [['--file', 'login.db'], /^Give --file, --issuer/],
+      [['--file', 'login.db', '--client-id', 'c'], /^Give --file, --issuer/],
       [['--config', 'none-exported.mjs', 'hidden-value'], /^There is an argument without an option/],
       [['--client-secret', 'hidden-value'], /^Do not pass credentials as arguments/],
       [['--header=hidden-value'], /^--header takes no value/],
-      [['--file', 'login.db', '--client-id', 'c'], /^--token-endpoint or issuer must be a URL/],
+      [
+        ['--file', 'login.db', '--client-id', 'null', '--issuer', 'https://a.example'],
+        /^--client-id must be a credential/,
+      ],
+      [
+        ['--file', 'login.db', '--client-id', 'c', '--token-endpont', 'a'],
+        /^There is no option --token-endpont: did you mean --token-endpoint\?$/m,
+      ],
+      [['--clientid', 'hidden-value'], /^There is no option --clientid: did you mean --client-id\?$/m],
     ])('when they are %j, then the program says which, and shows no value', async (args, message) => {
       const { code, stdout, stderr } = await token(...args)
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
       expect(stderr).toMatch(message)
       expect(stderr).not.toContain('hidden-value')
+      // The sentence is what a user of a shell sees: no usage pushes it off the screen.
+      expect(stderr).toMatch(/^.+[.?]\nFor the options, run: npx axios-evergreen token --help\n$/)
     })
 
     it('when a module exports no manager, then the program says so', async () => {

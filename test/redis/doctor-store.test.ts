@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { type BuiltPackage, buildPackage } from '../support/built-package.ts'
@@ -52,6 +54,12 @@ describeRedis('given a module that exports a store on Redis', () => {
     const { code, printed } = await doctor('--json', '--store', redisModule(server.url))
     const { exitCode, store } = JSON.parse(printed) as Record<string, unknown>
     expect([code, exitCode, store]).toEqual([0, 0, { kind: 'redis', stepMs: expect.any(Number), isShared: true }])
+  })
+
+  it('when the module writes to stdout, then stdout has only the JSON', async () => {
+    const logs = redisModule(server.url, "console.log('a line of the module')")
+    const stdout = await run(process.execPath, [PROGRAM(), 'doctor', '--json', '--store', logs])
+    expect(JSON.parse(stdout)).toMatchObject({ exitCode: 0 })
   })
 
   it('when the server is a read-only replica, then the problem names the cure, and the exit code is 3', async () => {
@@ -120,7 +128,46 @@ const node = nodeWithSqlite()
   },
 )
 
+;(node ? describe : describe.skip)('given a file for --store that is no module', () => {
+  const checked = (file: string) =>
+    new Promise<{ code: number; printed: string }>((settle) =>
+      execFile(node!, [PROGRAM(), 'doctor', '--store', file], (error, stdout, stderr) =>
+        settle({ code: error ? Number(error.code) : 0, printed: stdout + stderr }),
+      ),
+    )
+  const fileOf = (name: string, content: string | Buffer) => {
+    const file = resolve(built.dir, name)
+    writeFileSync(file, content)
+    return file
+  }
+
+  it('when it is empty, then the doctor uses it as sqliteStore() does', async () => {
+    expect(await checked(fileOf('empty.db', ''))).toEqual({
+      code: 0,
+      printed: expect.stringMatching(/^store +sqlite: reads and writes/m),
+    })
+  })
+
+  it.each(['overwritten.db', 'overwritten'])('when %s holds something else, then the doctor says so', async (name) => {
+    expect(await checked(fileOf(name, randomBytes(4_096)))).toEqual({
+      code: 3,
+      printed: expect.stringMatching(
+        /PROBLEM \(store\) ERR_STORE_UNAVAILABLE\n.*NOTADB: the file is not an SQLite database/,
+      ),
+    })
+  })
+})
+
 describe('given the arguments of the doctor', () => {
+  it('when this Node has no node:sqlite, then the program says what a shell can do', async () => {
+    const file = resolve(built.dir, 'any.db')
+    writeFileSync(file, '')
+    const NODE_OPTIONS = isBuiltin('node:sqlite') ? '--no-experimental-sqlite' : ''
+    const { code, printed } = await built.run([PROGRAM(), 'doctor', '--store', file], { NODE_OPTIONS })
+    expect([code, printed]).toEqual([2, expect.stringMatching(/^--store needs node:sqlite.*a module/)])
+    expect(printed).not.toMatch(/better-sqlite3/)
+  })
+
   it('when --store names no store, then the program says so', async () => {
     for (const [file, message] of [
       [moduleFile('none.mjs', 'export default 1'), /^--store must be a file of sqliteStore\(\), or a module/],

@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { nearest } from '../../src/core/option-checks.ts'
 import type { Client, Login } from '../../src/index.ts'
 import type { Order, PaymentService } from './examination.ts'
 import { Misuse } from './misuse.ts'
@@ -6,29 +7,41 @@ import type { OAuthServer } from './oauth-server.ts'
 
 export const USAGE = `npx axios-evergreen doctor --base-url URL | --issuer URL | --token-endpoint URL | --store FILE [options]
 
-Makes one obtain, and one refresh if there is a refresh token, and reports what the token service is. With --api it
-sends one GET with the token. Credentials come from the environment: EVERGREEN_CLIENT_ID and EVERGREEN_CLIENT_SECRET
-(OAuth 2.0, Variant A), or EVERGREEN_LOGIN and EVERGREEN_PASSWORD (Variant B).
+Obtains a token, refreshes it once if the response has a refresh token, and reports how the token service responds.
+With --api it sends one GET with the token. Credentials come from the environment: EVERGREEN_CLIENT_ID and
+EVERGREEN_CLIENT_SECRET (OAuth 2.0, Variant A), or EVERGREEN_LOGIN and EVERGREEN_PASSWORD (Variant B).
 
-  --base-url URL          the address of the payment service, without /token/
-  --issuer URL            an OAuth 2.0 server, by its metadata
-  --token-endpoint URL    an OAuth 2.0 server, by its token endpoint
+  --base-url URL          the baseUrl of the payment service, without /token/
+  --issuer URL            an OAuth 2.0 server, whose metadata lists its endpoints
+  --token-endpoint URL    the token endpoint of an OAuth 2.0 server
   --scope SCOPE           as in oauth2()
   --parameter NAME=VALUE  as in parameters of oauth2(), such as audience=…; may be repeated
   --grant login           uses a stored login instead of client credentials
   --file FILE             the file of sqliteStore() with that login
-  --account NAME          of the stored login, as in oauth2(); default: the client id
-  --api URL               an address of the API that accepts GET and requires a token
-  --store FILE            checks a token store: a file of sqliteStore(), or a module that exports a store, such as
-                          redisStore() or postgresStore(), as default or as store. Works with or without a service
+  --account NAME          the account of that login, as in oauth2(); default: the client id
+  --api URL               a URL of the API that responds to GET and requires a token
+  --store FILE            checks a token store: a module (.js, .mjs, .cjs, .ts, .mts or .cts) that exports a store as
+                          default or store, such as redisStore() or postgresStore(); any other file is one of
+                          sqliteStore(). Works with or without a service
   --json                  prints the findings as JSON
-  --allow-insecure-http   sends credentials and the token over plain http to other machines
-  -h, --help              prints this
+  --allow-insecure-http   sends credentials and the token over plain http to other machines, too
+  -h, --help              prints this text
   -v, --version           prints the version of axios-evergreen
 
-Exit codes: 0 all is well, 1 the doctor failed, 2 it was called wrongly. Of the token service: 3 not reached, or 5xx;
-4 credentials rejected; 5 throttled; 6 another service responds; 7 signature wrong; 8 refresh rejected. Of the API: 9 it
-rejects the token; 10 its response does not show that. 11: the clocks differ by more than a minute. 12: a login is required.
+Exit codes:
+   0  all is well
+   1  the doctor itself failed
+   2  an argument or an environment variable is missing or wrong
+   3  the token service is unreachable or responded with 5xx, or the token store cannot be used
+   4  the service rejected the credentials
+   5  the service throttles this account
+   6  the response is not from the expected service, or the server rejects the scope or the grant
+   7  the signature of the response is missing or wrong
+   8  the service rejected the refresh
+   9  the API rejects the token
+  10  the response of the API does not show whether the API accepts the token
+  11  the clocks of this machine and of the service differ by more than a minute
+  12  the user must log in
 `
 
 export interface DoctorOptions extends Omit<Order, 'service'> {
@@ -54,7 +67,7 @@ export const OPTIONS = {
   version: { type: 'boolean', short: 'v' },
 } as const
 
-/** @returns The options, or what the user requests instead: `help` if there is no argument. @throws {Misuse} */
+/** @returns The options; or `help` or `version` if the user requests that. No argument at all is a request for help. @throws {Misuse} */
 export function doctorOptions(args: readonly string[], env: NodeJS.ProcessEnv): DoctorOptions | 'help' | 'version' {
   const { given, commands, parameters } = givenArguments(args, OPTIONS)
   if (given.has('help') || args.length === 0) return 'help'
@@ -69,7 +82,7 @@ export function doctorOptions(args: readonly string[], env: NodeJS.ProcessEnv): 
   if (!hasService && !given.has('store'))
     throw new Misuse('--base-url must be given, or --issuer, --token-endpoint or --store')
   if (!hasService && given.has('api'))
-    throw new Misuse('--api needs a service: give --base-url, --issuer or --token-endpoint, too')
+    throw new Misuse('--api needs a service: pass --base-url, --issuer or --token-endpoint, too')
   for (const name of named) checkAddress(name, String(given.get(name)))
   return {
     service: hasService ? serviceIn(given, parameters, env) : undefined,
@@ -85,7 +98,7 @@ const ADDRESSES = ['base-url', 'issuer', 'token-endpoint'] as const
 function checkAddress(name: string, address: string): void {
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address))
     throw new Misuse(
-      `--${name} must be an absolute http or https URL, such as https://payments.example.com/api. What was given is not shown: it may be a secret`,
+      `--${name} must be an absolute http or https URL, such as https://payments.example.com/api. The value is not shown: it may be a secret`,
     )
 }
 
@@ -106,11 +119,13 @@ const OF_OAUTH = ['issuer', 'token-endpoint', 'scope', 'parameter', 'grant', 'fi
 function oauthServer(given: Given, parameters: readonly string[], env: NodeJS.ProcessEnv): OAuthServer {
   const text = (name: keyof typeof OPTIONS) => given.get(name) as string | undefined
   const isLogin = text('grant') === 'login'
-  if (given.has('grant') && !isLogin) throw new Misuse('--grant must be login, or absent: client credentials')
+  if (given.has('grant') && !isLogin)
+    throw new Misuse('--grant must be login. Without it, the doctor uses client credentials')
   if (isLogin !== given.has('file')) throw new Misuse('--grant login and --file go together: the file of sqliteStore()')
   const { EVERGREEN_CLIENT_ID: clientId = '', EVERGREEN_CLIENT_SECRET: clientSecret = '' } = env
-  if (clientId === '')
-    throw new Misuse('Set EVERGREEN_CLIENT_ID, and EVERGREEN_CLIENT_SECRET unless the client is public')
+  // A client that has only its credentials is not public.
+  const secret = isLogin ? ', and EVERGREEN_CLIENT_SECRET unless the client is public' : ' and EVERGREEN_CLIENT_SECRET'
+  if (clientId === '') throw new Misuse(`Set EVERGREEN_CLIENT_ID${secret}`)
   if (clientSecret === '' && !isLogin) throw new Misuse('EVERGREEN_CLIENT_SECRET must be set, too')
   return {
     ...{ issuer: text('issuer'), tokenEndpoint: text('token-endpoint'), scope: text('scope') },
@@ -129,7 +144,7 @@ function parameterIn(text: string): [name: string, value: string] {
 
 type Known = NonNullable<ParseArgsConfig['options']>
 
-/** @returns The options, and the other arguments. @throws {Misuse} */
+/** @returns The options by name, the arguments that are no options, and the values of all `--parameter`. @throws {Misuse} */
 export function givenArguments(args: readonly string[], options: Known) {
   const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true })
   const given = new Map<string, string | true>()
@@ -149,14 +164,19 @@ export function givenArguments(args: readonly string[], options: Known) {
 }
 
 const NO_SECRETS =
-  'Do not pass credentials as arguments: every user of this machine can read arguments, and shells keep them. Set them in the environment'
+  'Do not pass credentials as arguments: all users of this machine can read arguments, and shells keep them in their history. Set them in the environment'
 
 function checkOption(name: string, rawName: string, options: Known): void {
   if (Object.hasOwn(options, name)) return
-  if (/id$|secret|login|pass|user|token|key|credential|auth|^[up]$/i.test(name)) throw new Misuse(NO_SECRETS)
-  throw new Misuse(
-    /^-[a-z]$|^--[a-z-]{1,30}$/.test(rawName) ? `There is no option ${rawName}` : 'There is no such option',
-  )
+  const meant = nearest(name, Object.keys(options))
+  // A misspelled --token-endpoint looks like an option for a secret, too.
+  if (looksSecret(name) && !(meant !== undefined && looksSecret(meant))) throw new Misuse(NO_SECRETS)
+  const unknown = /^-[a-z]$|^--[a-z-]{1,30}$/.test(rawName) ? `option ${rawName}` : 'such option'
+  throw new Misuse(`There is no ${unknown}${meant === undefined ? '' : `: did you mean --${meant}?`}`)
+}
+
+function looksSecret(name: string): boolean {
+  return /id$|secret|login|pass|user|token|key|credential|auth|^[up]$/i.test(name)
 }
 
 function accountIn(env: NodeJS.ProcessEnv): Client | Login {

@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
-import { doctorOptions, USAGE } from './doctor-options.ts'
+import { doctorOptions, OPTIONS, USAGE } from './doctor-options.ts'
 import { Misuse } from './misuse.ts'
 import { examine } from './examination.ts'
 import type { Findings } from './findings.ts'
 import { EXIT, exitCodeOf, report } from './report.ts'
+import { asTyped } from './shell-names.ts'
 import { checkStore, storeIn } from './store-check.ts'
-import { printToken, TOKEN_USAGE } from './token-command.ts'
+import { printToken, TOKEN_OPTIONS } from './token-command.ts'
 
 // Some releases of Node warn about node:sqlite, which the user of this program did not choose.
 const warn = process.emitWarning.bind(process) as (...given: unknown[]) => void
@@ -14,14 +15,18 @@ process.emitWarning = (...given: unknown[]) => {
   if (!String(given[0]).startsWith('SQLite is an experimental feature')) warn(...given)
 }
 
+// A user's module may log to stdout, from which scripts read the token or the JSON. Its lines go to stderr.
+const print: (text: string, done?: () => void) => boolean = process.stdout.write.bind(process.stdout)
+process.stdout.write = process.stderr.write.bind(process.stderr)
+
 const [command, ...others] = process.argv.slice(2)
 
-/** `npx axios-evergreen doctor`: what is the token service, and does it work? `token`: an access token of a stored login. */
+/** `npx axios-evergreen doctor` examines a token service. `npx axios-evergreen token` prints an access token of a stored login. */
 async function main(): Promise<number> {
-  if (command === 'token') return printToken(others, process.env)
+  if (command === 'token') return printToken(others, process.env, print)
   const options = doctorOptions(process.argv.slice(2), process.env)
   if (options === 'help' || options === 'version') {
-    process.stdout.write(options === 'help' ? USAGE : `${version()}\n`)
+    print(options === 'help' ? USAGE : `${version()}\n`)
     return EXIT.well
   }
   const { service } = options
@@ -33,7 +38,7 @@ async function main(): Promise<number> {
   if (store) await checkStore(store, findings)
   const exitCode = exitCodeOf(findings)
   const text = options.json ? `${JSON.stringify({ exitCode, ...findings }, undefined, 2)}\n` : report(findings)
-  process.stdout.write(printable(text))
+  print(printable(text))
   return exitCode
 }
 
@@ -42,30 +47,30 @@ function version(): string {
   return (createRequire(import.meta.url)('../package.json') as { version: string }).version
 }
 
-/** Removes control characters and directional marks: some terminals obey them, and a service may send them. */
+/** Replaces control characters and directional marks. A service may send them, and some terminals obey them. */
 function printable(text: string): string {
   return text.replace(/(?!\n)\p{Cc}|[\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '\ufffd')
 }
 
-/** Replaces the option names of the API by those of the command line. */
-function asOptions(message: string): string {
-  return message
-    .replace('baseUrl', '--base-url')
-    .replace('tokenEndpoint', '--token-endpoint')
-    .replace('set allowInsecureHttp', 'give --allow-insecure-http')
+/** One sentence on a wrong call, and where the options are. A usage of 30 lines would push the sentence off the screen. */
+function corrected(message: string): string {
+  const end = /[.?]$/.test(message) ? '' : '.'
+  return `${message}${end}\nFor the options, run: npx axios-evergreen ${command === 'token' ? 'token' : 'doctor'} --help\n`
+}
+
+/** @returns What is wrong with the call; undefined if the program itself failed. The option checks of the library show no secret. */
+function misuseIn(error: unknown): string | undefined {
+  if (error instanceof Misuse) return error.message
+  const isOptionCheck = error instanceof TypeError || error instanceof RangeError
+  return isOptionCheck ? asTyped(error.message, command === 'token' ? TOKEN_OPTIONS : OPTIONS) : undefined
 }
 
 try {
   process.exitCode = await main()
 } catch (error) {
-  // The messages of option checks name the option, never a secret.
-  const isMisuse = error instanceof Misuse || error instanceof TypeError || error instanceof RangeError
-  process.stderr.write(
-    isMisuse
-      ? `${asOptions(error.message)}.\n\n${command === 'token' ? TOKEN_USAGE : USAGE}`
-      : `axios-evergreen failed: ${(error as Error).name}\n`,
-  )
-  process.exitCode = isMisuse ? EXIT.usage : EXIT.broken
+  const misuse = misuseIn(error)
+  process.stderr.write(misuse === undefined ? `axios-evergreen failed: ${(error as Error).name}\n` : corrected(misuse))
+  process.exitCode = misuse === undefined ? EXIT.broken : EXIT.usage
 }
-// After all output is written, because clients of a user's module may keep the process alive.
-process.stdout.write('', () => process.exit())
+// Only after all output is written. Without it, clients of a user's module may keep the process alive.
+print('', () => process.exit())

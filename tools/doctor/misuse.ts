@@ -1,2 +1,2 @@
-/** The arguments are wrong. The message quotes no value of an argument: the value may be a secret. */
+/** The arguments are wrong. The message quotes no argument but the name of a file: others may be secrets. */
 export class Misuse extends Error {}

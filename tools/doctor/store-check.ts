@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { createTokenManager, isTokenError, type TokenManager, type TokenStore } from '../../src/index.ts'
-import { sqliteStore } from '../../src/sqlite/index.ts'
 import { Misuse } from './misuse.ts'
 import type { Findings, Problem, StoreFindings } from './findings.ts'
-import { exportsOf } from './user-module.ts'
+import { storeOfFile } from './sqlite-file.ts'
+import { checkExists, exportsOf, isModule } from './user-module.ts'
 
 /** A renewal reads the record, and writes it twice: when it acquires the lease, and when it stores the tokens. */
 const STEPS_OF_RENEWAL = 3
 
-/** Stores a test token under a random key, lets a second manager find it, and deletes it. The rest of the record has no token, and expires within two days. */
+/** Stores a test token under a random key, checks that a second manager finds it, and deletes it. What remains of the record has no token, and expires within two days. */
 export async function checkStore(store: TokenStore, findings: Findings): Promise<void> {
   const failures: string[] = []
   const id = `doctor ${randomUUID()}`
@@ -54,22 +53,15 @@ async function shared([one, other]: [TokenManager, TokenManager]): Promise<Pick<
   return { stepMs, isShared }
 }
 
-/** @param file A file of `sqliteStore()`, or a module that exports a store. @throws {Misuse} if the file is neither. */
+/** @param file A module that exports a store; any other file is one of `sqliteStore()`. @throws {Misuse} */
 export async function storeIn(file: string): Promise<TokenStore> {
-  if (isDatabase(file)) return sqliteStore({ file })
+  checkExists('--store', file)
+  if (!isModule(file)) return storeOfFile('--store', file, ', or pass a module that exports another store')
   const { default: standard, store = standard } = await exportsOf('--store', file)
-  // Other objects have a kind, too: createTokenManager validates the rest.
+  // Other objects may have a kind as well. createTokenManager checks the other members.
   if (typeof (store as Partial<TokenStore> | undefined)?.kind !== 'string')
     throw new Misuse(
       '--store must be a file of sqliteStore(), or a module that exports a store, as default or as store',
     )
   return store as TokenStore
-}
-
-function isDatabase(file: string): boolean {
-  try {
-    return readFileSync(file, 'latin1').startsWith('SQLite format 3\0')
-  } catch {
-    return false // The import reports what is wrong with it.
-  }
 }

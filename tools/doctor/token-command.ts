@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { createTokenManager, isTokenError, type TokenManager } from '../../src/index.ts'
 import { oauth2 } from '../../src/oauth2/index.ts'
-import { sqliteStore } from '../../src/sqlite/index.ts'
 import { givenArguments } from './doctor-options.ts'
 import { Misuse } from './misuse.ts'
 import { EXIT, EXIT_OF } from './report.ts'
+import { storeOfFile } from './sqlite-file.ts'
 import { exportsOf } from './user-module.ts'
 
 export const TOKEN_USAGE = `npx axios-evergreen token --file FILE --issuer URL --client-id ID [--account NAME] [--header]
@@ -20,10 +20,10 @@ share the file refresh it once. A client secret comes from the environment: EVER
   --scope SCOPE           as in oauth2()
   --config FILE           a module that exports a token manager, or a login of mcpLogin(), as default or as tokens
   --header                prints Authorization: Bearer and the token
-  --allow-insecure-http   sends token requests over plain http to other machines
-  -h, --help              prints this
+  --allow-insecure-http   sends token requests over plain http to other machines, too
+  -h, --help              prints this text
 
-Exit codes: 0 the token is printed, 12 a login is required; else as of the doctor.
+Exit codes: 0 the token was printed, 12 the user must log in; for all others, see npx axios-evergreen doctor --help.
 `
 
 export const TOKEN_OPTIONS = {
@@ -39,27 +39,37 @@ export const TOKEN_OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
-/** `npx axios-evergreen token`: for curl, git, and programs in other languages. @returns The exit code. @throws {Misuse | TypeError} */
-export async function printToken(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+/**
+ * `npx axios-evergreen token`: for curl, git, and programs in other languages.
+ *
+ * @param print Writes to stdout.
+ * @returns The exit code.
+ * @throws {Misuse | TypeError}
+ */
+export async function printToken(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  print: (text: string) => void,
+): Promise<number> {
   const { given, commands } = givenArguments(args, TOKEN_OPTIONS)
-  if (given.has('help') || args.length === 0) {
-    process.stdout.write(TOKEN_USAGE)
+  if (given.has('help')) {
+    print(TOKEN_USAGE)
     return EXIT.well
   }
   if (commands.length > 0)
     throw new Misuse('There is an argument without an option. It is not shown: it may be a secret')
   const tokens = given.has('config') ? await configured(given.get('config')) : opened(given, env)
-  // Without a listener the process would emit a warning. The process that keeps the login reports the same.
+  // Without a listener, the manager would emit its anomalies as warnings. The program that keeps the login reports them.
   if ('onAny' in tokens) tokens.onAny(() => undefined)
   const file = given.get('file')
   try {
-    // The store would create the file, and a mistyped name would look like a login that has ended.
+    // The store would create the file, and a mistyped name would look like a missing login.
     if (typeof file === 'string' && !existsSync(file)) {
       process.stderr.write(`There is no file ${file}: log in with the program that keeps its login there\n`)
       return EXIT.loginRequired
     }
     const token = await tokens.getAccessToken()
-    process.stdout.write(`${given.has('header') ? 'Authorization: Bearer ' : ''}${token}\n`)
+    print(`${given.has('header') ? 'Authorization: Bearer ' : ''}${token}\n`)
     return EXIT.well
   } catch (error) {
     if (!isTokenError(error)) throw error
@@ -87,11 +97,11 @@ function opened(given: Given, env: NodeJS.ProcessEnv): TokenManager {
     return value
   }
   const [file, clientId] = [text('file'), text('client-id')]
-  if (file === undefined || clientId === undefined)
-    throw new Misuse('Give --file, --issuer and --client-id, or --config')
+  const [issuer, tokenEndpoint] = [text('issuer'), text('token-endpoint')]
+  if (file === undefined || clientId === undefined || (issuer ?? tokenEndpoint) === undefined)
+    throw new Misuse('Give --file, --issuer (or --token-endpoint) and --client-id; or give --config')
   const source = oauth2({
-    tokenEndpoint: text('token-endpoint'),
-    issuer: text('issuer'),
+    ...{ issuer, tokenEndpoint },
     clientId,
     ...(env.EVERGREEN_CLIENT_SECRET && { clientSecret: env.EVERGREEN_CLIENT_SECRET }),
     grant: 'login',
@@ -99,7 +109,8 @@ function opened(given: Given, env: NodeJS.ProcessEnv): TokenManager {
     scope: text('scope'),
     allowInsecureHttp: given.has('allow-insecure-http'),
   })
-  return createTokenManager({ source, store: sqliteStore({ file }) })
+  const store = storeOfFile('--file', file, ', or pass a module that exports the manager to --config')
+  return createTokenManager({ source, store })
 }
 
 async function configured(file: string | true | undefined): Promise<TokenManager> {
