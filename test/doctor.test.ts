@@ -270,7 +270,7 @@ describe('given a proxy in the environment', () => {
     const env = { ...CLIENT, HTTP_PROXY: `http://me:${SECRET}@127.0.0.1:1`, http_proxy: '', NO_PROXY: '', no_proxy: '' }
     const { code, printed } = await doctor(['doctor', '--base-url', 'http://localhost:3'], env)
     expect(code).toBe(3)
-    expect(printed).toMatch(/^proxy +127\.0\.0\.1:1, of HTTP_PROXY$/m)
+    expect(printed).toMatch(/^proxy +127\.0\.0\.1:1, from HTTP_PROXY$/m)
     expect(printed).toContain('The call went to the proxy that HTTP_PROXY names, and not to the service.')
   })
 })

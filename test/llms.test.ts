@@ -38,8 +38,8 @@ const MADE: Record<string, () => unknown> = {
   http: () => oauth2({ ...server, tokenEndpoint: 'http://id.example.com/token' }),
   'payment-service': () => clientCredentials({ baseUrl: 'https://id.example.com/token', ...client }),
   'web-page': () => {
-    const scene = { response: wrong(page), proxy: undefined, isOAuth: true }
-    return adviceOn(new TokenError('ERR_TOKEN_RESPONSE', 'It is HTML'), 'ERR_TOKEN_RESPONSE', scene).join(' ')
+    const scene = { response: wrong(page), proxy: undefined, isOAuth: true, isReachable: false }
+    return adviceOn(new TokenError('ERR_TOKEN_RESPONSE', 'It is HTML'), scene).join(' ')
   },
 }
 

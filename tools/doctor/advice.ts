@@ -9,13 +9,14 @@ export interface Scene {
   readonly response: Seen | undefined
   readonly proxy: Proxy | undefined
   readonly isOAuth: boolean
+  /** As in `Problem`. */
+  readonly isReachable: boolean
 }
 
-/** @param code The code of the error. @returns Advice beyond the message. */
+/** @returns Advice beyond the message of the error. */
 export function adviceOn(
-  { message, retryAfterMs, serviceCode }: TokenError,
-  code: TokenErrorCode,
-  { response, proxy, isOAuth }: Scene,
+  { code, message, retryAfterMs, serviceCode }: TokenError,
+  { response, proxy, isOAuth, isReachable }: Scene,
 ): string[] {
   const advice: string[] = []
   if (response && isPage(response))
@@ -30,16 +31,17 @@ export function adviceOn(
     const pause = retryAfterMs === undefined ? 'a minute' : `${Math.ceil(retryAfterMs / 1_000)} s`
     advice.push(`Wait ${pause}, and do not run the doctor in a loop: it makes up to three token requests.`)
   }
-  // A host with an invalid certificate has responded, and the message has the advice.
-  if (code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' && !/the certificate is (for another host|out of date)/.test(message))
+  // A host with an invalid certificate has responded, and the message says what to do.
+  const hasResponded = isReachable || /the certificate is (for another host|out of date)/.test(message)
+  if (code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' && !hasResponded)
     advice.push(
       response
         ? 'The service at this address fails: try again later.'
         : proxy
           ? `The call went to the proxy that ${proxy.setBy} names, and not to the service.`
           : message.includes('no complete ')
-            ? 'There was no response in time: the service is overloaded, or a firewall drops the request. Check the host and the port, and try again later.'
-            : 'There was no response. Check the host, the port, and the network path to them (firewall, VPN). No HTTPS_PROXY, HTTP_PROXY or ALL_PROXY was used.',
+            ? 'There was no response in time: the service may be overloaded, or a firewall drops the request. Check the host and the port, and try again later.'
+            : 'There was no response. Check the host, the port, and the network path (firewall, VPN). No HTTPS_PROXY, HTTP_PROXY or ALL_PROXY was used.',
     )
   const known = isOAuth ? ADVICE_ON_CODE[serviceCode ?? ''] : ADVICE[code]
   return known === undefined ? advice : [...advice, known]
@@ -47,9 +49,9 @@ export function adviceOn(
 
 const ADVICE: Readonly<Partial<Record<TokenErrorCode, string>>> = {
   ERR_CREDENTIALS_REJECTED:
-    'Compare the environment variables with your credentials. They may hold a line break, or another account. If they are right, the path of the base URL may belong to another service.',
+    'Compare the environment variables with your credentials. They may belong to another account. If they are right, the path of the base URL may belong to another service.',
   ERR_SIGNATURE:
-    'Check the password. If it is right, a proxy changes the responses, or the service signs in another way: see docs/token-service.md.',
+    'Check the password. If it is right, a proxy changes the responses, or the service signs differently: see docs/token-service.md.',
   ERR_REFRESH_REJECTED:
     'The service rejects a refresh token that it has just issued. Run the doctor once more. If it repeats, send this report to the operator of the service.',
 }
@@ -57,12 +59,12 @@ const ADVICE: Readonly<Partial<Record<TokenErrorCode, string>>> = {
 /** Advice for the error codes of RFC 6749 (section 5.2), RFC 8707 and RFC 9449. */
 const ADVICE_ON_CODE: Readonly<Record<string, string | undefined>> = {
   invalid_client:
-    'Compare the environment variables with the client of this server. They may hold a line break, or the client of another environment.',
+    'Compare the environment variables with the client of this server. They may belong to the client of another environment.',
   invalid_scope:
-    'Compare --scope with what the server allows to this client. Some servers want no scope, and some want one such as …/.default.',
-  invalid_target: 'Name the API by its name at the server: --parameter resource=… or --parameter audience=….',
+    'Compare --scope with the scopes that the server allows this client. Some servers reject every scope, others require one such as …/.default.',
+  invalid_target: 'Name the API as the server does: --parameter resource=… or --parameter audience=….',
   unauthorized_client: 'The server does not allow this grant to this client: allow client credentials in its settings.',
-  unsupported_grant_type: 'The server has no client credentials: let a user log in, and pass --grant login.',
+  unsupported_grant_type: 'The server does not support client credentials: let a user log in, and pass --grant login.',
   invalid_request:
     'A parameter is missing, such as --scope or --parameter audience=…, or the server expects another clientAuthentication.',
   invalid_dpop_proof:

@@ -5,21 +5,22 @@ import {
   isTokenError,
   type Login,
   loginPassword,
+  type TokenError,
   type TokenGrant,
   type TokenManager,
   type TokenSource,
 } from '../../src/index.ts'
 import type { OAuth2Options } from '../../src/oauth2/index.ts'
-import { sqliteStore } from '../../src/sqlite/index.ts'
 import { adviceOn } from './advice.ts'
 import { apiCall } from './api-call.ts'
 import { ClientProof } from './client-proof.ts'
 import { clockOffset, clockProblem } from './clock-offset.ts'
 import { duration } from './duration.ts'
-import type { Findings } from './findings.ts'
+import type { Findings, Problem } from './findings.ts'
 import { type OAuthServer, oauthSource, serverFindings } from './oauth-server.ts'
 import { protocolOf, signatureForm } from './protocol.ts'
 import { type Recording, recordingAdapter, type Seen } from './recorder.ts'
+import { storeOfFile } from './sqlite-file.ts'
 import { storeProblem } from './store-check.ts'
 import { throttlingHeaders } from './throttling.ts'
 
@@ -32,6 +33,7 @@ export interface PaymentService {
   readonly account: Client | Login
 }
 
+/** What the doctor examines. */
 export interface Order {
   readonly service: PaymentService | OAuthServer
   readonly api?: string | undefined
@@ -39,7 +41,8 @@ export interface Order {
 }
 
 /**
- * Makes one obtain, one refresh if there is a refresh token, and one request to the API if `api` is given. If there is a stored login, it uses that.
+ * Obtains a token, refreshes it if the response has a refresh token, and sends one request to the API if `api` is given. A stored login is used as it is, and
+ * refreshed only if necessary.
  *
  * @throws {TypeError} naming the invalid option, before any request.
  */
@@ -80,7 +83,7 @@ function examinedBy({ service, allowInsecureHttp }: Order): Examined {
   const calls = { allowInsecureHttp, transport: { adapter } }
   const isOAuth = !('account' in service)
   const source = isOAuth ? oauthSource(service, proof, calls) : paymentSource(service, calls)
-  const store = isOAuth && service.file !== undefined ? sqliteStore({ file: service.file }) : undefined
+  const store = isOAuth && service.file !== undefined ? storeOfFile('--file', service.file) : undefined
   const tokens = createTokenManager({
     source: keeping(source, grants),
     ...(store && { store }),
@@ -88,7 +91,7 @@ function examinedBy({ service, allowInsecureHttp }: Order): Examined {
     renewal: { keepWarm: 'never' },
   })
   tokens.on('anomaly', ({ kind, message }) => kind !== 'tokens-unencrypted' && findings.oddities.push(message))
-  // A token that could not be stored does not fail the call.
+  // If the token cannot be stored, the call succeeds nevertheless.
   tokens.on('storeUnavailable', ({ message }) => findings.problems.push(storeProblem(message)))
   return { tokens, proof, seen, grants, findings, isOAuth, isStored: store !== undefined }
 }
@@ -109,10 +112,12 @@ async function obtained(examined: Examined): Promise<boolean> {
 function concluded({ proof, seen, grants, findings, isOAuth }: Examined, service: Order['service']): Findings {
   readGrants(findings, grants)
   for (const response of seen.calls) readResponse(findings, response)
-  // If the client was rejected, the last method is no recommendation.
-  const isRefused = findings.problems[0]?.code === 'ERR_CREDENTIALS_REJECTED'
-  if (isOAuth)
-    Object.assign(findings, { ...(!isRefused && { clientAuthentication: proof.used }), ...serverFindings(seen) })
+  if (isOAuth) Object.assign(findings, serverFindings(seen, findings.issuer))
+  // If the client was rejected, the last method is not reported: it would look like a recommendation.
+  if (isOAuth && proof.used && findings.problems[0]?.code !== 'ERR_CREDENTIALS_REJECTED') {
+    findings.clientAuthentication = proof.used
+    if (proof.used === 'post') findings.oddities.push(NEEDS_POST)
+  }
   const clock = findings.clock && clockProblem(findings.clock, findings.apiAheadMs)
   if (clock) findings.problems.push(clock)
   const [first] = seen.calls
@@ -122,12 +127,12 @@ function concluded({ proof, seen, grants, findings, isOAuth }: Examined, service
   return findings
 }
 
-/** The address without its query. */
+const NEEDS_POST =
+  "By default, oauth2() sends the secret in the header, which this server does not support: pass clientAuthentication: 'post' to oauth2()"
+
+/** The address as the user typed it, without its query: an issuer must equal the one in its metadata. */
 function addressOf(service: PaymentService | OAuthServer): Pick<Findings, 'baseUrl' | 'issuer' | 'tokenEndpoint'> {
-  const shown = (text: string) => {
-    const { origin, pathname } = new URL(text)
-    return origin + pathname
-  }
+  const shown = (text: string) => text.replace(/[?#].*/s, '')
   if ('account' in service) return { baseUrl: shown(service.baseUrl) }
   const { issuer, tokenEndpoint } = service
   return {
@@ -164,11 +169,8 @@ function keeping(source: TokenSource, grants: TokenGrant[]): TokenSource {
 }
 
 /** @returns Whether it succeeded. */
-async function taken(
-  name: 'obtain' | 'refresh',
-  act: () => Promise<unknown>,
-  { findings, seen, isOAuth }: Examined,
-): Promise<boolean> {
+async function taken(name: 'obtain' | 'refresh', act: () => Promise<unknown>, examined: Examined): Promise<boolean> {
+  const { findings, seen } = examined
   const startedAt = performance.now()
   const before = seen.calls.length
   let isDone = true
@@ -177,19 +179,29 @@ async function taken(
   } catch (error) {
     if (!isTokenError(error)) throw error
     isDone = false
-    // The event has reported the same, with its reason.
+    // The listener of `storeUnavailable` has added this problem, with its reason.
     if (error.code === 'ERR_STORE_UNAVAILABLE' && findings.problems.some(({ step }) => step === 'store')) return false
-    const metadata = seen.metadata.at(-1)
-    const response = seen.calls[before] ?? metadata
-    // A server that responds without metadata is reachable.
-    const isElse = !seen.calls[before] && metadata !== undefined && metadata.status < 500
-    const code = isElse && error.code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' ? 'ERR_TOKEN_REQUEST' : error.code
-    const advice = adviceOn(error, code, { response, proxy: findings.proxy, isOAuth })
-    findings.problems.push({ step: name, code, message: error.message, advice })
+    findings.problems.push(problemOf(name, error, seen.calls[before], examined))
   }
   const response = seen.calls[before]
   if (response) findings[name] = { status: response.status, durationMs: Math.round(performance.now() - startedAt) }
   return isDone
+}
+
+/** @param call The response to the token request, if there was one. */
+function problemOf(
+  step: 'obtain' | 'refresh',
+  error: TokenError,
+  call: Seen | undefined,
+  { findings: { proxy }, seen, isOAuth }: Examined,
+): Problem {
+  const { code, message, status } = error
+  const isUnavailable = code === 'ERR_TOKEN_SERVICE_UNAVAILABLE'
+  // Without a response to a token request, the status is that of the metadata.
+  const isReachable = isUnavailable && !call && status !== undefined && status < 500
+  const response = call ?? (isUnavailable && status === undefined ? undefined : seen.metadata.at(-1))
+  const advice = adviceOn(error, { response, proxy, isOAuth, isReachable })
+  return { step, code, message, ...(isReachable && { isReachable }), advice }
 }
 
 function readGrants(findings: Findings, [first, second]: readonly TokenGrant[]): void {

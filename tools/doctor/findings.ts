@@ -2,12 +2,14 @@ import type { TokenErrorCode } from '../../src/index.ts'
 import type { Proxy } from '../../src/wire/proxy.ts'
 import type { Protocol, SignatureForm } from './protocol.ts'
 
-/** The findings. They contain no token and no credential. */
+/** What the doctor has found out. Contains no token and no credential. */
 export interface Findings {
-  /** The payment service. All addresses are without their query. */
+  /** The payment service. No address has its query. */
   baseUrl?: string
   /** The endpoints of an OAuth 2.0 server, as far as they are known. */
   issuer?: string
+  /** The issuer in the metadata, if it is another one. */
+  metadataIssuer?: string
   tokenEndpoint?: string
   /** The authentication method of the last attempt. */
   clientAuthentication?: 'basic' | 'post' | 'none'
@@ -31,7 +33,7 @@ export interface Findings {
   api?: { url: string; status: number; takesToken: boolean | undefined; challenge?: string }
   /** How far the `Date` of the API is ahead of this machine's clock, if the API is at another origin than the service. */
   apiAheadMs?: number
-  /** What is usable, but not as specified. */
+  /** What works, but not as specified, or not with the defaults of the library. */
   oddities: string[]
   problems: Problem[]
 }
@@ -44,7 +46,7 @@ export interface Call {
 export interface StoreFindings {
   /** Such as `redis`. */
   readonly kind: string
-  /** The mean time of a read or a write, ms. Absent: the store cannot be used. */
+  /** The mean time of a read or a write, ms. Absent if the store cannot be used. */
   readonly stepMs?: number
   /** A second manager found what the first one had stored. */
   readonly isShared?: boolean
@@ -61,6 +63,8 @@ export interface Problem {
   readonly step: 'obtain' | 'refresh' | 'api' | 'clock' | 'store'
   readonly code: TokenErrorCode | 'API_REFUSES_TOKEN' | 'API_UNCLEAR' | 'CLOCK_OFF'
   readonly message: string
+  /** The server responded, but without metadata: the service is reachable, and its address is wrong. */
+  readonly isReachable?: true
   /** Advice beyond the message. */
   readonly advice: readonly string[]
 }

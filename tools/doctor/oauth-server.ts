@@ -35,15 +35,27 @@ export function oauthSource(
   })
 }
 
-/** What metadata and responses say about the server. */
-export function serverFindings({ metadata, calls }: Recording): Pick<Findings, 'tokenEndpoint' | 'dpop'> {
-  const found = metadata.map(({ text }) => parsed(text)).find((one) => member(one, 'token_endpoint') !== undefined)
+/** What metadata and responses show of the server. @param expected The issuer that the user named. */
+export function serverFindings(
+  { metadata, calls }: Recording,
+  expected: string | undefined,
+): Pick<Findings, 'metadataIssuer' | 'tokenEndpoint' | 'dpop'> {
+  const documents = metadata.map(({ text }) => parsed(text))
+  const issuers = documents.map((one) => member(one, 'issuer'))
+  const other = issuers.includes(expected) ? undefined : issuers.find(isPlainUrl)
+  const found = documents.find((one) => member(one, 'token_endpoint') !== undefined)
   const endpoint = member(found, 'token_endpoint')
   const url = typeof endpoint === 'string' && URL.canParse(endpoint) ? new URL(endpoint) : undefined
   const isOffered = Array.isArray(member(found, 'dpop_signing_alg_values_supported'))
   const hasNonce = calls.some(({ headers }) => Object.keys(headers).some((name) => name.toLowerCase() === 'dpop-nonce'))
   return {
+    ...(other !== undefined && { metadataIssuer: other }),
     ...(url && { tokenEndpoint: url.origin + url.pathname }),
     ...((isOffered || hasNonce) && { dpop: hasNonce ? 'nonce' : 'offered' }),
   }
+}
+
+/** Whether the text is a URL without user and query, as an issuer must be: any other text of a server may contain anything. */
+function isPlainUrl(text: unknown): text is string {
+  return typeof text === 'string' && /^https?:\/\/[\w.:[\]-]+(\/[\w.~%/-]*)?$/i.test(text)
 }

@@ -26,23 +26,22 @@ export const EXIT_OF: Record<Problem['code'], number> = {
   ERR_TOKEN_SOURCE: EXIT.broken,
 }
 
-/** The first problem decides. */
+/** The first problem determines the exit code. */
 export function exitCodeOf({ problems: [first], speaks, baseUrl }: Findings): number {
   if (!first) return EXIT.well
-  // An OAuth 2.0 server found no credentials in this obtain, so its response is not about them.
-  return baseUrl !== undefined && speaks === 'oauth2' && first.step === 'obtain'
-    ? EXIT_OF.ERR_TOKEN_RESPONSE
-    : EXIT_OF[first.code]
+  // An OAuth 2.0 server finds no credentials in an obtain of the payment service, so it does not judge them.
+  const isOther = baseUrl !== undefined && speaks === 'oauth2' && first.step === 'obtain'
+  return isOther || first.isReachable ? EXIT_OF.ERR_TOKEN_REQUEST : EXIT_OF[first.code]
 }
 
 const SPOKEN = {
   'variant-a': 'Variant A (client id and secret)',
-  'variant-b': 'Variant B (login and password; the service ended its support on 1 December 2025)',
+  'variant-b': 'Variant B (login and password; not supported by the service since 1 December 2025)',
   oauth2: 'OAuth 2.0',
 }
 const CLIENT = {
   basic: "secret in the header (clientAuthentication: 'basic', the default)",
-  post: "secret in the body: give clientAuthentication: 'post' to oauth2()",
+  post: "secret in the body (clientAuthentication: 'post')",
   none: 'a public client, without a secret',
 }
 const DPOP = {
@@ -55,7 +54,7 @@ const ROTATION = {
   'no-token': 'a refresh returns no new one',
 }
 
-/** The findings as text, one line each. */
+/** The findings as text, most of them in one line each. */
 export function report(findings: Findings): string {
   const { problems, oddities } = findings
   const lines = [...rows(findings)].map(([name, value]) => `${name.padEnd(16)}${value}`)
@@ -75,8 +74,9 @@ function* rows(findings: Findings): Generator<[string, string]> {
   const { speaks, obtain, refresh, signature, clock, throttling, api, baseUrl, issuer, tokenEndpoint } = findings
   if (baseUrl !== undefined) yield ['token service', baseUrl]
   if (issuer !== undefined) yield ['issuer', issuer]
+  if (findings.metadataIssuer !== undefined) yield ['metadata', `of the issuer ${findings.metadataIssuer}`]
   if (tokenEndpoint !== undefined) yield ['token endpoint', tokenEndpoint]
-  if (findings.proxy !== undefined) yield ['proxy', `${findings.proxy.address}, of ${findings.proxy.setBy}`]
+  if (findings.proxy !== undefined) yield ['proxy', `${findings.proxy.address}, from ${findings.proxy.setBy}`]
   const isOther = speaks !== undefined && (speaks === 'oauth2') === (baseUrl !== undefined)
   if (speaks) yield ['speaks', `${SPOKEN[speaks]}${isOther ? ', not the protocol of the options that were given' : ''}`]
   if (findings.clientAuthentication) yield ['client', CLIENT[findings.clientAuthentication]]
