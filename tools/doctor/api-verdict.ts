@@ -14,16 +14,16 @@ const unclear = (advice: string, because = 'that does not show whether it accept
 })
 
 const UNCLEAR: Readonly<Record<number, Verdict>> = {
-  400: unclear('The API did not understand this request. Give an address that accepts a GET without more parameters.'),
-  402: unclear('The API asks for a payment first. Give an address that this account may use.'),
+  400: unclear('The API did not understand this request. Pass an address that accepts a GET without more parameters.'),
+  402: unclear('The API requires a payment. Pass an address that this account may use.'),
   403: unclear(
-    'Give an address that this account may read. If there is none, compare scope, audience and roles with what the API asks for.',
+    'Pass an address that this account may read. If there is none, compare scope, audience and roles with what the API requires.',
     'it rejects this account, or this token: the status does not show which',
   ),
-  404: unclear('Check the path of --api: nothing is there, or the API hides it from this account.'),
+  404: unclear('Check the path of --api: the API has no such resource, or hides it from this account.'),
   405: unclear('The address does not accept GET: use another one.'),
   407: unclear('A proxy responded, and it requires credentials.'),
-  410: unclear('Check the path of --api: what was there is gone.'),
+  410: unclear('Check the path of --api: the resource is gone.'),
   429: unclear('The API throttles this account: wait, and do not run the doctor in a loop.'),
 }
 
@@ -37,7 +37,8 @@ export function verdictOn(status: number): Verdict {
         'Check that the API and the token service belong to the same environment, and that the account may use this address.',
       ],
     }
-  if (status >= 300 && status <= 399) return unclear('The doctor follows no redirect: give the address of its target.')
+  if (status >= 300 && status <= 399)
+    return unclear('The doctor follows no redirects: pass the address that this one leads to.')
   if (status >= 500) return unclear('Try again later.')
-  return UNCLEAR[status] ?? unclear('Give an address that accepts GET.')
+  return UNCLEAR[status] ?? unclear('Pass an address that accepts GET.')
 }

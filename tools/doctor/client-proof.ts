@@ -28,7 +28,7 @@ export class ClientProof {
     }
   }
 
-  /** Whether the client was rejected, and there is another way to send its secret. */
+  /** Whether the client was rejected, and another way to send its secret is left. Notes the way that was rejected. */
   mayTryAgain(code: string | undefined): boolean {
     if (code !== 'ERR_CREDENTIALS_REJECTED' || this.used === undefined || this.used === 'none') return false
     this.#refused.push(this.used)

@@ -41,10 +41,10 @@ export function clockProblem(
     message: `The clock of this machine is ${off} ${here} the clock of the service (± ${duration(uncertaintyMs)}, by ${by})`,
     advice: [
       isNear(apiAheadMs, 0)
-        ? `The clock of the API agrees with this machine, so the clock of the service is ${off} ${there}: tell the service.`
+        ? `The clock of the API agrees with this machine, so the clock of the service is ${off} ${there}: tell its operator.`
         : isNear(apiAheadMs, aheadMs)
           ? 'The clock of the API agrees with the service: set the clock of this machine (NTP).'
-          : `Compare this machine with a time server, and set its clock. If it is right, the clock of the service is ${off} ${there}: tell the service.`,
+          : `Compare this machine with a time server, and set its clock. If it is right, the clock of the service is ${off} ${there}: tell its operator.`,
     ],
   }
 }

@@ -25,7 +25,7 @@ const OAUTH_ERRORS = new Set([
   'invalid_scope',
 ])
 
-/** How `meta.sign` is made. The specification leaves the key and the encoding open. */
+/** How `meta.sign` is computed. The specification leaves the key and the encoding open. */
 export interface SignatureForm {
   readonly key: 'login + password' | 'SHA-256 of login + password'
   readonly encoding: 'hex' | 'base64' | 'base64url'
@@ -55,7 +55,7 @@ export function signatureForm(
   return 'wrong'
 }
 
-/** Whether the response is a web page, by the rule of the sources. */
+/** Whether the response is a web page, by the rule that token sources apply. */
 export function isPage({ headers, text }: Seen): boolean {
   return isOfPage(headers['content-type'], text)
 }
