@@ -42,21 +42,19 @@ export function webStore(options: SharedStoreOptions = {}): TokenStore {
   if (Array.isArray(keys) && keys.some(isPageKey)) return tabStore(NO_KEY, own.onUnavailable, 'denied')
   const access = new StorageAccess()
   let isOfPage = false
-  const noteKey = (entry: unknown) => void (isOfPage ||= isPageKey(entry))
+  const noted = (given: GivenEncryptionKey): GivenEncryptionKey =>
+    isPromise(given)
+      ? given.then((entry) => {
+          isOfPage ||= isPageKey(entry)
+          return entry
+        })
+      : given
   const register = access.watched(deniedIf(() => isOfPage, webRegister(databases)))
-  const encryptionKeys = Array.isArray(keys) ? keys.map((given) => noting(given, noteKey)) : keys
+  const encryptionKeys = Array.isArray(keys) ? keys.map(noted) : keys
   const isAlone = () => access.denial !== undefined
   const given = { ...own, encryptionKeys }
   const store = storeOn(register, given, (thrown) => access.failed(thrown), { isAlone })
   return Object.freeze({ ...livingStore(deniableStore(store as OpenableStore, access)), singleUser: true })
-}
-
-function noting(given: GivenEncryptionKey, note: (entry: unknown) => void): GivenEncryptionKey {
-  if (!isPromise(given)) return given
-  return given.then((entry) => {
-    note(entry)
-    return entry
-  })
 }
 
 /** A promised key that only this page has counts as denied storage: a record sealed with it would lock all other tabs out. No step begins before it is known. */
