@@ -3,7 +3,7 @@
  *
  * @module axios-evergreen
  */
-// The exports are in the order of the modules in the built files. gzip finds repetitions within 32 KB only, so this order saves 0.3 KiB of Variant A.
+// The exports are in the order of the modules in the built files. gzip finds repetitions within 32 KB only, so this order saves 0.3 KiB (`Variant A` in .size-limit.json).
 export { loginPassword, type LoginPasswordOptions, type Login } from './service/login-password.ts'
 export { memoryStore } from './record/memory-store.ts'
 export { TokenError } from './core/errors.ts'

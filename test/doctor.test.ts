@@ -341,7 +341,7 @@ describe('given a peer that is not such a service (F372)', () => {
     const trusted = join(built.dir, 'expired.pem')
     writeFileSync(trusted, cert)
     const told = await doctor(['doctor', '--base-url', baseUrl], { ...CLIENT, NODE_EXTRA_CA_CERTS: trusted })
-    expect(told).toEqual({ code: 3, printed: expect.stringMatching(/CERT_HAS_EXPIRED[^]*out of date/) })
+    expect(told).toEqual({ code: 3, printed: expect.stringMatching(/CERT_HAS_EXPIRED[^]*not valid now/) })
     expect(told.printed).not.toContain('There was no response')
   })
 })

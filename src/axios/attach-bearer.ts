@@ -41,7 +41,8 @@ export function attachBearer(
   return attachmentsOf(instance).attach(tokens, { ...settings, refuses: synchronous(settings.refuses) })
 }
 
-const NO_INSTANCE = 'instance, the first argument, must be an axios instance: if a test mocks axios, mock axios-evergreen, too'
+const NO_INSTANCE =
+  'instance, the first argument, must be an axios instance: if a test mocks axios, mock axios-evergreen, too'
 
 function checkArguments(instance: Partial<Instance> | undefined, tokens: ResourceTokens): void {
   checkAxios(axios)

@@ -41,7 +41,7 @@ export class AttachmentState {
   readonly #byOrigin: ReadonlyMap<string, ActiveBinding>
   /** The adapter of the last request. */
   #last: { readonly beneath: AdapterBeneath; readonly wrapper: Wrapper } | undefined
-  /** Checks whether an interceptor that ran after ours has replaced our wrapper by another adapter. */
+  /** Checks whether an interceptor that ran after ours has replaced our wrapper with another adapter. */
   readonly lateCheck = new LateCheck((config, isCopy) => {
     if (!isWrapped(config)) config.adapter = this.#lateWrapper(new AdapterBeneath(config), isCopy)
   })

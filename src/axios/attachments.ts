@@ -76,7 +76,12 @@ class Attachments {
     if (!mayFollowRedirects(binding))
       checkForbidsRedirects(new AdapterBeneath(defaults as WithAdapter).expected(defaults), binding)
     const base = { name: 'baseURL of the instance', address: memberOf(defaults, 'baseURL') }
-    const origins = grantedOrigins(settings, base, access.origin, 'set an absolute baseURL on the instance, or pass origins')
+    const origins = grantedOrigins(
+      settings,
+      base,
+      access.origin,
+      'set an absolute baseURL on the instance, or pass origins',
+    )
     const taken = origins.find((origin) => this.#bindings.has(origin))
     if (taken !== undefined)
       throw new TypeError(`${taken} already gets the token of another manager on this instance: pass origins to both`)
@@ -97,7 +102,7 @@ class Attachments {
     this.#state = undefined
   }
 
-  /** A request belongs to the current logins of the managers, so their generations are read before later interceptors run. */
+  /** A request belongs to the current logins of the managers, so their generations are read before other interceptors run. */
   #begin(): AttachmentState {
     if (!this.#state?.isCurrent) this.#state = new AttachmentState(this.#bindings, this.#shared)
     return this.#state
@@ -131,7 +136,7 @@ class Attachments {
     Reflect.deleteProperty(this.#instance, ATTACHMENTS)
   }
 
-  /** Replaces the adapter by a wrapper, which runs after all interceptors and transforms. */
+  /** Replaces the adapter with a wrapper, which runs after all interceptors and transforms. */
   #wrap(config: Config): Config {
     const state = config[STATE]?.() ?? this.#begin()
     const adapter = state.wrapperFor(config)

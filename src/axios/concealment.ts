@@ -28,7 +28,7 @@ function conceal(holder: unknown, header: string, clean: object): void {
 
 /**
  * Makes `request` a member that nothing prints, in a copy of the response. In V8, redefining a member takes twice as long as copying the others and
- * defining it. A response of a class of its own is not copied. A class with a private member would cost nothing, but proxies (Vue), Immer and
+ * defining this one. A response of a class of its own is not copied. A class with a private member would cost nothing, but proxies (Vue), Immer and
  * `deepStrictEqual` would no longer treat the response as a plain object.
  */
 export function withHiddenRequest<Response>(response: Response): Response {
@@ -92,7 +92,7 @@ type Agents = Pick<InternalAxiosRequestConfig, 'httpAgent' | 'httpsAgent'>
 type AgentModule = { readonly globalAgent?: unknown } | undefined
 let modules: readonly [http: AgentModule, https: AgentModule] | undefined
 
-/** Hides the agents that a request may use, before it is in flight. */
+/** Hides the agents that a request may use, before the request is sent. */
 export function concealAgents({ httpAgent, httpsAgent }: Agents): void {
   modules ??= [builtinModule('node:http'), builtinModule('node:https')] as [AgentModule, AgentModule]
   concealAgent(httpAgent ?? modules[0]?.globalAgent)
@@ -121,7 +121,7 @@ interface AgentWithSockets {
   readonly on: { call?(agent: object, name: 'free', listener: (socket: object) => void): void }
 }
 
-/** Lets an object print as the name of its class. */
+/** Makes an object print as the name of its class. */
 function printAsName(holder: object): void {
   for (const name of [INSPECT, 'toJSON'])
     if (!(name in holder)) Reflect.defineProperty(holder, name, { value: nameOf, configurable: true })

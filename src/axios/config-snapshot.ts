@@ -10,11 +10,11 @@ export type Serializer = NonNullable<InternalAxiosRequestConfig['paramsSerialize
  * Copies what the caller may change after the call. The adapters of axios read data, headers and params synchronously, but a request with a token may
  * wait, be signed, or be sent again. Text and immutable bodies are not copied.
  *
- * @returns A serializer that always returns the present query string. Undefined if no params can change.
+ * @returns A serializer that always returns the query string as it is now. Undefined if no params can change.
  */
 export function snapshotConfig(config: InternalAxiosRequestConfig): Serializer | undefined {
   const { headers } = config
-  // Interceptors may share a headers object between requests. Its constructor would normalise each name.
+  // Interceptors may share a headers object between requests. The constructor of `AxiosHeaders` would normalise each name.
   config.headers = Object.assign(Object.create(Object.getPrototypeOf(headers) as object) as typeof headers, headers)
   config.data = copyOfBody(config.data)
   const url: unknown = config.url

@@ -2,7 +2,7 @@ import { memberOf } from './member-of.ts'
 
 /** These functions match header names case-insensitively. `headerIn` and `deleteHeader` take the name in lower case. */
 
-/** @returns undefined if there is none. */
+/** @returns The value of the header; undefined if there is none. */
 export function headerIn(headers: object, name: string): unknown {
   // Unlike Object.keys, this allocates no array.
   for (const key in headers)

@@ -4,7 +4,7 @@ type Transform = (this: InternalAxiosRequestConfig, data: unknown) => unknown
 
 /**
  * Checks a request after all interceptors have run and before axios chooses the adapter. Only `transformRequest` runs at that moment. So one
- * function, the same for all requests of a state, is appended to `transformRequest`. It removes itself when it runs.
+ * function, the same for all requests of an `AttachmentState`, is appended to `transformRequest`. It removes itself when it runs.
  */
 export class LateCheck {
   readonly #transform: Transform

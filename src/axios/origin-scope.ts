@@ -40,7 +40,7 @@ export function addressOf(
   }
 }
 
-/** @returns The `url` as text. Callers also pass URL objects. Empty if it has no text: axios rejects it with its own error. */
+/** @returns The `url` as text. Callers also pass URL objects. Empty if it cannot be converted to text: axios rejects it with its own error. */
 function urlIn(config: InternalAxiosRequestConfig): string {
   const url: unknown = memberOf(config, 'url') ?? ''
   return typeof url === 'string' ? url : (quietly(() => String(url)) ?? '')

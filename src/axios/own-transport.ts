@@ -22,4 +22,4 @@ const requestOf = (transport: unknown) => (transport as { request?: unknown } | 
 /** The message of the anomaly `custom-transport`. */
 export const OWN_TRANSPORT =
   'A request went out without a token: its transport may follow redirects to another origin with the token. Leave out `transport`, or pass ' +
-  'the module http or https of Node'
+  'the http or https module of Node'

@@ -5,7 +5,7 @@ import { addressOf, OriginScope } from './origin-scope.ts'
 import { pageUrl } from '../client/origins.ts'
 import { promised } from '../client/promised.ts'
 
-/** Where redirects have led a request: within its origin, or away from it. The response of another origin says nothing about the token. */
+/** Where redirects have led a request: within its origin, or away from it. A response from another origin says nothing about the token. */
 export type RedirectTrail = 'within' | 'away'
 
 /**

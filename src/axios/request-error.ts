@@ -3,7 +3,7 @@ import { copyForCaller, isTokenError } from '../core/errors.ts'
 import { member } from '../core/thrown.ts'
 
 /**
- * Assigns an error to one request. Its `isAxiosError` and `config` tell other libraries on the instance which of their requests has failed. Both are not
+ * Assigns an error to one request. Its `isAxiosError` and `config` tell other libraries on the instance which of their requests failed. Both are not
  * enumerable, so that nothing prints the request with the error.
  */
 export function errorForRequest(error: unknown, config: InternalAxiosRequestConfig): Error {

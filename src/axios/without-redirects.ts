@@ -4,8 +4,8 @@ import type { OriginBinding } from '../client/origin-binding.ts'
 type Redirectable = Pick<OriginBinding<AxiosResponse>, 'header' | 'prover'>
 
 /**
- * Sends a request whose token is in another header than `Authorization`, or that has a proof. Its config forbids redirects: across origins, axios
- * strips only `Authorization`, and a proof is for one address.
+ * Sends a request whose token is in a header other than `Authorization`, or that has a proof. Its config forbids redirects: across origins, axios
+ * strips only `Authorization`, and a proof is valid for one address only.
  */
 export async function sendWithoutRedirects(
   adapter: AxiosAdapter,
@@ -26,8 +26,8 @@ export function checkForbidsRedirects(adapter: object, { header, prover }: Redir
   if (Reflect.get(adapter, 'adapterName') !== 'xhr') return
   throw new TypeError(
     prover
-      ? "dpop cannot be used with the xhr adapter, because redirects take the proof along: set adapter: 'fetch' on the instance"
-      : `The token cannot be in the header ${header} with the xhr adapter, because redirects take it along: set adapter: 'fetch' on the ` +
+      ? "dpop cannot be used with the xhr adapter, because redirects forward the proof: set adapter: 'fetch' on the instance"
+      : `The token cannot be in the header ${header} with the xhr adapter, because redirects forward it: set adapter: 'fetch' on the ` +
           'instance, or send it as Authorization',
   )
 }

@@ -17,7 +17,7 @@ export interface BearerOptions<HttpResponse = Response, Verdict = boolean | Prom
   scheme?: string | undefined
   /**
    * Whether a response rejects the token. Default: status 401. With axios, `data` is not yet transformed. With fetch, the function may return a promise
-   * and read the body of `response.clone()`, because GraphQL rejects tokens under status 200. The caller receives the response when the promise settles.
+   * and read the body of `response.clone()`, because GraphQL may reject tokens with status 200. The caller receives the response once the promise resolves.
    * A response whose `WWW-Authenticate` says that no other token would help (`insufficient_scope`, `insufficient_user_authentication`) never causes a
    * renewal.
    */
@@ -30,8 +30,8 @@ export interface BearerOptions<HttpResponse = Response, Verdict = boolean | Prom
   /** Send tokens over plain http to hosts that are not loopback. Default false. */
   allowInsecureHttp?: boolean | undefined
   /**
-   * A key of `axios-evergreen/dpop`, or a promise of one: the key of the source. Each request carries a proof (RFC 9449), is sent after the key has
-   * signed, and follows no redirect. Cannot be combined with `scheme` or with the xhr adapter of axios.
+   * A key of `axios-evergreen/dpop`, or a promise of one. It must be the key of the source. Each request carries a proof (RFC 9449), is sent after the key
+   * has signed, and follows no redirect. Cannot be combined with `scheme` or with the xhr adapter of axios.
    */
   dpop?: DPoPKey | Promise<DPoPKey> | undefined
 }

@@ -20,7 +20,7 @@ export interface RequestLimits {
   readonly signal: AbortSignal | undefined
   /** The timeout of the request itself; Infinity if it has none. */
   readonly timeoutMs: number
-  /** Called when a wait has ended. */
+  /** Called when a wait has ended. Removes its listeners. */
   readonly forget?: (() => void) | undefined
 }
 
@@ -28,8 +28,8 @@ export interface RequestLimits {
 export type Failed = { readonly error: unknown } | undefined
 
 /**
- * One request with a token, and how its client library sends it. This is the only object made per request, because ten thousand requests may wait at
- * once. `deliver` sends it, and the client calls `received` or `failed`.
+ * One request with a token, and how its client library sends it. This is the only object that is created for each request, because ten thousand
+ * requests may wait at once. `deliver` sends it, and the client calls `received` or `failed`.
  */
 export abstract class BearerRequest<R extends ClientResponse> {
   readonly binding: OriginBinding<R>
@@ -116,7 +116,7 @@ const askToken = <R extends ClientResponse>(request: BearerRequest<R>, limits: W
 const withToken = <R extends ClientResponse>(token: string, request: BearerRequest<R>) =>
   request.binding.access.hasEnded(token) ? afterToken(request) : sendWith(token, request)
 
-/** @throws {TokenError} `ERR_LOGIN_REQUIRED` if the login of the request has ended. */
+/** @throws {TokenError} `ERR_LOGIN_REQUIRED` or `ERR_LOGIN_REPLACED` if the login of the request has ended. */
 function sendWith<R extends ClientResponse>(token: string, request: BearerRequest<R>): Promise<R> {
   request.generation = generationAtSending(request.binding, request.startGeneration)
   request.token = token
@@ -130,7 +130,7 @@ function sendProven<R extends ClientResponse>(request: BearerRequest<R>): Promis
 const askProof = <R extends ClientResponse>(request: BearerRequest<R>, limits: WaitLimits) =>
   request.prover?.prove({ ...request.target(), token: request.token }, limits) ?? ''
 
-/** @throws {TokenError} `ERR_LOGIN_REQUIRED` if the login ended while the key signed. */
+/** @throws {TokenError} `ERR_LOGIN_REQUIRED` or `ERR_LOGIN_REPLACED` if the login ended while the key was signing. */
 function withProof<R extends ClientResponse>(proof: string, request: BearerRequest<R>): Promise<R> {
   // Signing may take longer than the lifetime of the token.
   if (request.binding.access.hasEnded(request.token)) return afterToken(request)

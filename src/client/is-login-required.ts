@@ -4,7 +4,7 @@ import { isUnauthorized } from './bearer-options.ts'
 import { tokenErrorIn } from './token-error-in.ts'
 
 /**
- * Whether the user must log in. For the error handler of a server that responds with 401, or of a page that shows the login.
+ * Whether the user must log in. For the error handler of a server that responds with 401, or of a page that shows the login form.
  *
  * True for `ERR_LOGIN_REQUIRED`, of any copy of this package, also inside an error of a client (`tokenErrorIn`). With `tokens`, also for a 401 of the
  * API while `tokens.status().login` is `required`: the first request after a logout elsewhere may receive one. The 401 may be a response or an error of

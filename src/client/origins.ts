@@ -24,9 +24,10 @@ export interface Base {
 
 /**
  * @param advice What to do if no origin is known.
- * @returns The origins that may receive the token: those of the option, else those of `base` and of the token source. Without a base address, the page
- * counts, by its own address. `<base href>` does not count, because anyone who can write markup into the page can set it.
- * @throws {TypeError} if there is no origin, or if it is not secure.
+ * @returns The origins that may receive the token: those of the option, else those of `base` and of the token source. In a page, `base` is
+ * resolved against `location`, and is `location` if it has no address. `<base href>` is ignored, because anyone who can write markup into the page can set
+ * it.
+ * @throws {TypeError} if no origin is known, or if `base` is not secure.
  */
 export function grantedOrigins(
   { origins, allowInsecureHttp }: OriginSettings,

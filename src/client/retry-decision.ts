@@ -2,14 +2,14 @@ import type { Remedy } from './challenges.ts'
 
 /**
  * What follows a response that rejects the token. `surface`: the caller receives the response. `renew-in-background`: the same, and later requests get
- * another token. `surface-again`: the same as that, but the API has rejected two tokens, which is an anomaly. `replay`: the request is sent again with
- * another token. `prove-again`: the request is sent again with the same token and a new proof.
+ * another token. `surface-again`: like `renew-in-background`, but the API has rejected two tokens, which is an anomaly. `replay`: the request is sent again
+ * with another token. `prove-again`: the request is sent again with the same token and a new proof.
  */
 export type RetryDecision = 'surface' | 'surface-again' | 'replay' | 'renew-in-background' | 'prove-again'
 
 export interface RejectedRequest {
   readonly remedy: Remedy
-  /** The login of the request has not ended. */
+  /** Whether the login of the request still exists. */
   readonly isOfThisLogin: boolean
   readonly isRepeatable: boolean
   readonly isReplay: boolean

@@ -7,7 +7,7 @@ import { warnOnce } from '../core/runtime.ts'
 import type { ResourceTokens } from '../core/token-manager.ts'
 import type { WaitOptions } from '../core/waiting-room.ts'
 
-/** What an attachment needs of a manager. */
+/** What an attachment needs from a manager. */
 export interface TokenAccess extends ManagerInternals {
   peek(): string | undefined
   get(options: WaitLimits): Promise<string> | string
@@ -17,7 +17,7 @@ export interface TokenAccess extends ManagerInternals {
 /** How long one caller may wait, and the signal that ends the wait. */
 export type WaitLimits = WaitOptions & { maxWaitMs: number }
 
-/** @throws {TypeError} when `tokens` is no token manager. */
+/** @throws {TypeError} if `tokens` is not a token manager. */
 export function checkManager(tokens: ResourceTokens): void {
   checkObject('tokens', tokens)
   if (typeof Reflect.get(tokens, 'obtain') === 'function')
@@ -81,9 +81,9 @@ function accessToCustom(tokens: ResourceTokens): TokenAccess {
 }
 type Asked = 'getAccessToken' | 'replaceAccessToken'
 
-/** @throws {TypeError} unless it is visible ASCII. axios would stringify other values, and strip other characters. */
+/** @throws {TypeError} unless the token is visible ASCII. axios would stringify other values, and strip other characters. */
 function checkedToken(method: keyof ResourceTokens, token: unknown): string {
   if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token
-  const got = token === '' ? 'an empty text' : typeof token === 'string' ? 'another text' : kindOf(token)
-  throw new TypeError(`${method} of the token manager must give a token of visible ASCII characters, got ${got}`)
+  const got = token === '' ? 'an empty string' : typeof token === 'string' ? 'another string' : kindOf(token)
+  throw new TypeError(`${method} of the token manager must return a token of visible ASCII characters, got ${got}`)
 }

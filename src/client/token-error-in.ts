@@ -1,7 +1,7 @@
 import { isTokenError as isItself, type TokenError, type TokenErrorCode } from '../core/errors.ts'
 import { member } from '../core/thrown.ts'
 
-/** Where clients put the error of their fetch: ES2022, openai, @slack/web-api, @octokit/request; stripe; older @slack/web-api. */
+/** Where clients put the error of their fetch: `cause` (openai, @slack/web-api, @octokit/request), `detail` (stripe), `original` (older @slack/web-api). */
 const HOLDERS = ['cause', 'detail', 'original']
 const MOST_WRAPPERS = 4
 
@@ -25,7 +25,7 @@ export function tokenErrorIn(error: unknown): TokenError | undefined {
   return firstIn(error, (one) => (isItself(one) ? one : undefined))
 }
 
-/** @returns What `find` finds in the outermost error: in the error itself, or in one that it wraps. */
+/** @returns The first result of `find` that is not undefined, for the error itself, then for the errors that it wraps. */
 export function firstIn<Found>(error: unknown, find: (one: unknown) => Found | undefined): Found | undefined {
   let layer = [error]
   for (let wrappers = 0; wrappers <= MOST_WRAPPERS; wrappers += 1) {

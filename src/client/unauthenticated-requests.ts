@@ -17,7 +17,7 @@ export class UnauthenticatedRequests {
   /** Reports a request whose own header cannot be intended: once per manager. */
   reportLeftover(value: unknown, { access, header }: OriginBinding<never>): void {
     if (this.#leftover.has(access) || !isLeftover(value)) return
-    const message = `A request went out without a token: its own header ${header} holds none, such as "Bearer undefined". Delete the code that sets it`
+    const message = `A request went out without a token: its own header ${header} has none, as in "Bearer undefined". Delete the code that sets it`
     if (access.anomaly('header-leftover', message)) this.#leftover.add(access)
   }
 }

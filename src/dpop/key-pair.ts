@@ -39,11 +39,11 @@ export function signerOf({ publicKey, privateKey }: KeyPair): Signer {
   const signing = Object.hasOwn(SIGNINGS, kind) ? SIGNINGS[kind] : undefined
   if (!signing)
     throw new TypeError(
-      `publicKey is a key of ${kind}: generate one of ECDSA with P-256 or P-384, Ed25519, or RSA-PSS or RSASSA-PKCS1-v1_5 with SHA-256`,
+      `publicKey is for ${kind}: generate one for ECDSA with P-256 or P-384, Ed25519, or RSA-PSS or RSASSA-PKCS1-v1_5 with SHA-256`,
     )
   if (kind !== other)
-    throw new TypeError(`privateKey is a key of ${other}, but publicKey one of ${kind}: pass keys of one pair`)
-  if (!publicKey.extractable) throw new TypeError('publicKey must be extractable: proofs show it to the servers')
+    throw new TypeError(`privateKey is for ${other}, but publicKey is for ${kind}: pass keys of one pair`)
+  if (!publicKey.extractable) throw new TypeError('publicKey must be extractable: every proof contains it')
   if (privateKey.extractable)
     warnOnce(
       'dpop-key-extractable',

@@ -14,7 +14,7 @@ interface Origin {
   readonly serverTime: ServerTime | undefined
 }
 
-/** A program talks to a few origins. With many, the memory stays bounded. */
+/** Bounds the memory. Most programs call only a few origins. */
 const MAX_ORIGINS = 100
 /** Far longer than the nonces of known servers. */
 const MAX_NONCE_LENGTH = 4_096
@@ -53,7 +53,7 @@ export class Origins {
     const at = dateIn(date)
     if (at === undefined || Number(age) > 0) return undefined
     const serverTime: ServerTime = { at, wall: this.#clock.wallNow(), monotonic: this.#clock.monotonicNow() }
-    // A browser may return this response from its cache, with an old `Date`, which is never later than the time of the server.
+    // A browser may return this response from its cache. Its `Date` is then too early, so a `Date` before the known time is ignored.
     const mayBeOld = ['GET', 'HEAD'].includes(request.method) && status !== 401
     return mayBeOld && at - serverTime.monotonic < this.leadMs(request) ? undefined : serverTime
   }

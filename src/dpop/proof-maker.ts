@@ -8,7 +8,7 @@ import { base64urlOf, base64urlOfText } from './base64url.ts'
 import { Origins } from './origins.ts'
 import type { VerifyingKey } from './public-jwk.ts'
 
-/** Servers tolerate more than this between their clock and `iat`. */
+/** Servers tolerate a larger difference between their clock and `iat`. */
 const TIME_TOLERANCE_MS = 5_000
 
 type Sign = (data: Uint8Array) => unknown

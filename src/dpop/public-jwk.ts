@@ -32,11 +32,11 @@ export function verifyingKeyOf(name: string, given: PublicJwk): VerifyingKey {
   const secret = PRIVATE.filter((member) => member in given)
   if (secret.length > 0)
     throw new TypeError(
-      `${name} must be the public key alone, but has the private ${secret.join(', ')}: pass kty, crv, x, y`,
+      `${name} must be the public key alone, but has the private ${secret.join(', ')}: pass only its public members`,
     )
   if (given.kty === 'RSA') return rsaKeyOf(name, given)
   const kind = KINDS.find(({ kty, crv }) => kty === given.kty && crv === given.crv)
-  if (!kind) throw new TypeError(`${name} must be a key of ${SUPPORTED}`)
+  if (!kind) throw new TypeError(`${name} must be a key for ${SUPPORTED}`)
   const { alg, kty, crv, sizes, signatureBytes } = kind
   if (given.alg !== undefined && ![alg, crv].includes(given.alg as typeof alg))
     throw new TypeError(`${name}.alg must be ${alg}, which is the algorithm of its curve ${crv}`)

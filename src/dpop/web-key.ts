@@ -14,8 +14,8 @@ const DATABASE = 'axios-evergreen.dpop'
 const LIMIT_MS = 10_000
 
 /**
- * The key of this page's origin: an ES256 key pair that no script can read, kept in IndexedDB. The first call generates it. All tabs and workers of the
- * origin get the same key for the same name, even if they call at the same time. A user who clears the site data must log in again. If the browser
+ * The key of this page's origin: an ES256 key pair in IndexedDB, whose private key no script can export. The first call generates it. All tabs and workers of
+ * the origin get the same key for the same name, even if they call at the same time. A user who clears the site data must log in again. If the browser
  * denies storage, the page gets a key that lasts as long as the page, and a warning is emitted once.
  *
  * @example
@@ -53,7 +53,7 @@ function stored(databases: Databases, name: string): Promise<KeyPair | undefined
   })
 }
 
-/** @returns The pair that the first tab stored. A transaction cannot wait for WebCrypto, so each tab generates a pair before. */
+/** @returns The pair that the first tab stored. A transaction cannot wait for WebCrypto, so each tab generates a pair beforehand. */
 function storedOrOwn(databases: Databases, name: string, own: KeyPair): Promise<KeyPair> {
   return transact<KeyPair>(databases, DATABASE, 'readwrite', (entries, resolve) => {
     entries.get(name).onsuccess = ({ target }) => {

@@ -23,7 +23,7 @@ export function snapshotCall(given: Input, url: string, options: Given): CallSna
   return { input, url, init: init as CallSnapshot['init'] }
 }
 
-/** Other values, such as arrays, may change. */
+/** Converts the values to text, because others, such as arrays, may change. */
 function textsOf(record: Record<string, unknown>): Record<string, string> {
   const texts = { ...record }
   for (const name of Object.keys(texts)) {
@@ -62,7 +62,7 @@ export function isRepeatable({ input, init }: CallSnapshot): boolean {
  * copy of the body.
  */
 export function ownInput({ input, init }: CallSnapshot): Input {
-  // A body in `init` replaces that of the Request, which may be used already.
+  // A body in `init` replaces that of the Request, which may already be used.
   if (typeof input === 'string' || (input.bodyUsed && init.body != null)) return input
   const own = input.clone()
   if (init.body == null) discard(input.body)
@@ -75,12 +75,12 @@ export function ownInput({ input, init }: CallSnapshot): Input {
  */
 export function replayInputOf({ input, init }: CallSnapshot): Input {
   if (typeof input === 'string') return input
-  // Some browsers have no member `body`. A body in `init` replaces that of the Request.
+  // In some browsers, a Request has no member `body`. A body in `init` replaces that of the Request.
   const isBare = /^(get|head)$/i.test(input.method) || input.body === null || init.body != null
   return isBare && !Object.hasOwn(input, 'url') ? input : input.clone()
 }
 
-/** An unread body would keep its socket open, or its copy in memory. Some implementations of fetch return streams of Node. */
+/** Discards a body: if unread, it would keep its socket open, or a copy of itself in memory. Some implementations of fetch return streams of Node. */
 export function discard(body: unknown): void {
   const stream = (body ?? {}) as { cancel?: () => Promise<void>; destroy?: () => void }
   if (typeof stream.cancel === 'function') void stream.cancel().catch(() => undefined)

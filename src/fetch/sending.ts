@@ -25,7 +25,7 @@ type Fetch = (input: Input, init?: Init) => Promise<Response>
 export class FetchRequest extends BearerRequest<Response> implements CallSnapshot {
   readonly #fetch: Fetch
   readonly #origin: string
-  /** The input to send: the caller's own only if the request leaves synchronously. */
+  /** The input to send: the caller's own only if the request is sent synchronously. */
   input: Input
   readonly url: string
   init: CallSnapshot['init']
@@ -64,12 +64,12 @@ export class FetchRequest extends BearerRequest<Response> implements CallSnapsho
     return (headers as Headers | undefined)?.get(name)
   }
 
-  /** If the predicate returns a promise, an abort by the caller ends the wait for it. */
+  /** If `refuses` returns a promise, an abort by the caller ends the wait for it. */
   override rejects(response: Response): boolean | Promise<boolean> {
     const { binding, signal } = this
     const verdict = binding.refuses(response)
     if (!isPromise(verdict)) return verdict
-    const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', 'refuses never decided')
+    const atLimit = () => new TokenError('ERR_WAIT_TIMEOUT', 'The promise of refuses never settled')
     const limit = { clock: binding.access.clock, ms: LONGEST_TIMER_MS, signal, atLimit }
     return withinLimit(Promise.resolve(verdict), limit)
   }
@@ -86,11 +86,11 @@ export class FetchRequest extends BearerRequest<Response> implements CallSnapsho
     discard(body)
     this.input = this.#replayInput ?? this.input
     this.init = copyOfInit(this.init)
-    // After a new proof, a replay may still follow. After a replay, only a new proof or a login may follow.
+    // A replay may follow a new proof. After a replay, only a new proof, or a login (`beforeSurface`), leads to another attempt.
     if (!this.isReplay || this.binding.prover || this.beforeSurface) this.#replayInput = replayInputOf(this)
   }
 
-  /** The copy of a Request shares its body with the original, and would keep all of it in memory. */
+  /** Discards the input of a replay: the copy of a Request shares its body with the original, and would keep all of it in memory. */
   override finish(): void {
     if (typeof this.#replayInput === 'object' && this.#replayInput !== this.input) discard(this.#replayInput.body)
   }

@@ -28,7 +28,7 @@ type Target = Pick<URL, 'origin'> & { readonly url: string }
  * const api = withBearer(fetch, tokens, { origins: ['https://payments.example.com'] })
  * await api('https://payments.example.com/wallet') // carries a fresh token
  * ```
- * @returns A fetch, which never throws synchronously.
+ * @returns A fetch function, which never throws synchronously.
  * @throws {TypeError} naming the option; if no origin is known.
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every fetch has its own types of input and init
@@ -65,7 +65,7 @@ export function withBearer<Fetch extends (input: any, init?: any) => Promise<Res
   return Object.assign(wrapped, fetch)
 }
 
-/** @returns A reader of the target of a request, if it may receive the token. Reports the others. */
+/** @returns A function that returns the target of a request, or undefined if the request is sent without our token. It reports mistakes. */
 function targetReader(origins: readonly string[], binding: OriginBinding<Response>, overwrites = false) {
   const bare = new UnauthenticatedRequests()
   const targetOf = readerOf(origins)
@@ -83,7 +83,7 @@ function targetReader(origins: readonly string[], binding: OriginBinding<Respons
   }
 }
 
-/** @returns A reader of addresses. An address that begins with an allowed origin needs no parsing. */
+/** @returns A function that returns the target of a request. An address that begins with an allowed origin needs no parsing. */
 function readerOf(origins: readonly string[]): (input: Input) => Target | undefined {
   const known = origins.map((origin) => ({ origin, start: `${origin}/` }))
   return (input) => {

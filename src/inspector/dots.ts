@@ -46,7 +46,7 @@ export function countsOf(dots: readonly Dot[]): string {
   return parts.filter(Boolean).join(', ') || 'nothing'
 }
 
-/** Kinds differ not by colour alone: a retry is half filled, a failure is hollow, an adoption has a cut corner. */
+/** Kinds differ not only in colour: a retry is half filled, a failure is hollow, an adoption has a cut corner. */
 export function lookOf(kind: Kind): Readonly<Record<string, string>> {
   const color = COLORS[kind]
   const edge = { border: `0.12em solid ${color}`, boxSizing: 'border-box' }

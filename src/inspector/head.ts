@@ -3,7 +3,7 @@ import type { NamedResource } from '../core/resource.ts'
 import type { LoginStatus } from '../core/status.ts'
 import { GREEN, NAMES, ORANGE, RED } from './dots.ts'
 
-/** The life of a token, since the panel first saw the token. */
+/** The part of a token's lifetime that begins when the panel first sees the token. */
 export interface Life {
   readonly expiresAt: number
   readonly at: number
@@ -18,7 +18,7 @@ export interface Head {
   readonly counts: string
 }
 
-/** @returns `before`, if the token is the same. Each status computes the expiry anew, so it differs by a little. */
+/** @returns `before`, if the token is the same. Each status computes the expiry anew, so it differs slightly. */
 export function lifeOf(before: Life | undefined, expiresAt: number | undefined, now: number): Life | undefined {
   if (expiresAt === undefined) return undefined
   return before && Math.abs(before.expiresAt - expiresAt) <= 1_000 ? before : { expiresAt, at: now }
@@ -68,7 +68,7 @@ function headOfToken(
   }
 }
 
-/** Members of events that a line does not list by name. The panel names the resource at its head. */
+/** Members of events that `lineOf` shows in another form, or not at all. The head of the panel names the resource. */
 interface Told {
   readonly error?: { readonly code?: string; readonly message?: string }
   readonly suspicious?: true

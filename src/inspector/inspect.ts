@@ -20,7 +20,7 @@ type InspectOptions = NonNullable<Parameters<typeof inspect>[2]>
  * another tab. With `api`, circles are requests: green ones succeeded, orange ones got a 401 and succeeded when sent again, red ones failed.
  *
  * Panels of the same origin in other tabs appear with axes of their own. The panels exchange only the time and kind of each event, through a
- * `BroadcastChannel`. A panel neither shows nor uses tokens, so it keeps no token warm.
+ * `BroadcastChannel`. A panel neither shows nor uses tokens, so it causes no renewal.
  *
  * @example
  * ```ts
@@ -29,7 +29,7 @@ type InspectOptions = NonNullable<Parameters<typeof inspect>[2]>
  * const stop = inspect(tokens, document.body, { api })
  * ```
  * @param parent An `HTMLElement`. It gets the panel as its last child. The panel follows the colour scheme of the page.
- * @param options `api`: an axios instance whose requests the panel shows as dots. Its two interceptors are removed with the panel.
+ * @param options `api`: an axios instance whose requests the panel shows as circles. The panel adds two interceptors, which are removed with it.
  * @returns A function that removes the panel and its listeners.
  * @throws {TypeError} naming the argument.
  */

@@ -2,7 +2,7 @@ import { type Course, endOf, type Message, readMessage } from './dots.ts'
 
 /** Longest time between two messages of a panel, ms. */
 const SIGN_MS = 10_000
-/** A tab that sent nothing for this long counts as closed, ms: browsers may run timers of hidden tabs only once a minute. */
+/** A tab that has sent nothing for this long counts as closed, ms: browsers may run timers of hidden tabs only once a minute. */
 const LOST_MS = 90_000
 /** A limit, because any script of the origin can send on the channel. */
 const MOST_TABS = 50
@@ -21,7 +21,7 @@ interface Channel {
 
 /** The panels of this origin. */
 export interface Tabs {
-  /** What the other panels show, in the order in which they opened. */
+  /** What the other panels show, in the order in which they first sent a message. */
   living(now: number): ReadonlyMap<string, Course>
   /** Sends the others what this panel shows, if that is new or the last message is old. */
   send(course: Course, now: number): void

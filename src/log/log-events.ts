@@ -27,10 +27,10 @@ export interface EventLog {
  * const stop = logEvents(tokens, console, { name: 'bakery' })
  * ```
  * @param options `name` (default: none) is part of each line's prefix, and distinguishes the lines of two managers. `fields: true` (default
- * false) calls `log.info(fields, line)`, as pino and bunyan expect. `fields` is an object with `event`, and those of `name`, `code`, `status`,
+ * false) calls `log.info(fields, line)`, as pino and bunyan expect. The first argument is an object with `event`, and those of `name`, `code`, `status`,
  * `serviceCode`, `attempt`, `by`, `because`, `durationMs`, `severity`, `evidence`, `fingerprint`, `kind` and `resource` that apply.
  * @returns A function that stops the logging.
- * @throws {TypeError} if `log` lacks one of the three methods, or naming the option.
+ * @throws {TypeError} naming the option, or the method that `log` lacks.
  */
 export function logEvents(
   tokens: Pick<TokenManager, 'onAny'>,
@@ -133,10 +133,10 @@ const EXPLAINED: Readonly<Record<LoginEvents['suspicious']['evidence'], string>>
   'revoked-or-used':
     'the user has logged out elsewhere, or an attacker has used it. Find the fingerprint in the log of the service; the user has to log in again',
   'own-unknown-outcome':
-    'it may have been used before, in a token request without a response, or in what the store has lost; no action is needed',
+    'it may have been used before, in a token request whose outcome is unknown, or that the store has lost; no action is needed',
   'concurrent-use':
     'another process may have used it at the same time; let all processes of the account share one store',
-  'clock-uncertain': 'it may have expired: the clocks of both sides differ; no action is needed',
+  'clock-uncertain': 'it may have expired; check the clocks of this machine and of the service',
   'store-unreachable': 'another process may have used it while the store could not be reached; repair the store',
   'expiry-unknown': 'it may have expired, or may have been revoked: the service does not report its lifetime',
   'credentials-changed':

@@ -5,7 +5,7 @@ import { CHECK_PROXY } from './proxy.ts'
 import { toError } from './to-error.ts'
 
 /**
- * The error of a token request without a complete response. It keeps only the code of the failure: an axios error contains the whole request, and so do
+ * The error of a token request that got no complete response. It keeps only the code of the failure: an axios error contains the whole request, and so do
  * messages of mocking libraries.
  */
 export function connectionError(
@@ -27,6 +27,6 @@ export function connectionError(
 
 /** The error if the deadline passed before the request was sent, e.g. while it waited for credentials. */
 export function deadlineError(address: string): TokenError {
-  const message = `The deadline had passed before ${address} was called`
+  const message = `The deadline passed before the request was sent: ${address}`
   return toError({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent' }, message)
 }

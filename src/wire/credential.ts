@@ -11,7 +11,7 @@ import { toTokenError } from './to-token-error.ts'
 export function checkCredential(name: string, value: unknown): asserts value is string {
   if (value === undefined || value === '')
     throw new TypeError(
-      `${name} must be given, got ${value === '' ? 'an empty text' : 'undefined'}: is the environment variable set?`,
+      `${name} must be given, got ${value === '' ? 'an empty string' : 'undefined'}: is the environment variable set?`,
     )
   checkText(name, value)
   if (/^\s*(undefined|null)\s*$/.test(value))
@@ -20,7 +20,7 @@ export function checkCredential(name: string, value: unknown): asserts value is 
     )
   if (/\p{Cc}/u.test(value))
     throw new TypeError(
-      `${name} must have no line break and no other control character: trim the newline of the file that it is read from`,
+      `${name} must have no line breaks or other control characters: trim the newline of the file that it is read from`,
     )
   // A lone surrogate has no UTF-8 form.
   if (/\p{Surrogate}/u.test(value)) throw new TypeError(`${name} must be well-formed text`)
@@ -31,7 +31,7 @@ export function checkCredential(name: string, value: unknown): asserts value is 
  *
  * @param name The name of the function, for messages.
  * @param check Throws an error whose message contains no secret.
- * @param context The context of the exchange, if nothing was sent in it yet.
+ * @param context The context of the exchange, if the exchange has not sent a request yet.
  * @throws {TokenError} as if the exchange had failed, so that a failing vault is not called again at once.
  */
 export async function fromFunction<Given>(
@@ -53,14 +53,14 @@ export async function fromFunction<Given>(
   try {
     return check(given)
   } catch (error) {
-    const message = `The ${name} function gave an unusable value: ${(error as TypeError).message}`
+    const message = `The ${name} function returned an unusable value: ${(error as TypeError).message}`
     throw new TokenError('ERR_TOKEN_SOURCE', message, { outcome: 'not-sent', cause: error })
   }
 }
 
 /**
- * No token request was sent, so its refresh token stays valid. The status counts only for pauses and retries. The function may have called another
- * manager, whose error is about another refresh token and another login.
+ * The error of a function that failed. No token request was sent, so the refresh token stays valid, and the outcome only affects pauses and retries.
+ * The function may have called another manager, whose error is about another refresh token and another login.
  */
 function functionFailed(name: string, thrown: unknown): TokenError {
   const error = toTokenError(thrown, 'obtain')

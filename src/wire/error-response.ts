@@ -5,7 +5,7 @@ import type { TokenResponse } from './token-response.ts'
 import { CHECK_PROXY } from './proxy.ts'
 import { toError } from './to-error.ts'
 
-/** @returns The error of a complete response that rejects the request. @param advice What it means, or what to do about it. */
+/** @returns The error of a complete response that rejects the request. @param advice What the response means, or what to do about it. */
 export function rejection(
   { address, status, retryAfterMs, proxy }: TokenResponse,
   meaning: Meaning,
@@ -25,19 +25,19 @@ export function unusableResponse(
 }
 const UNUSABLE: Meaning = { code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown' }
 
-/** Names the proxy that has responded, or passed on the response. Only the service itself sends an error code. */
+/** Names the proxy that responded, or passed on the response. An error code comes from the service itself, so the proxy needs no check. */
 function wayOf(proxy: string | undefined, serviceCode?: string): string {
   if (proxy === undefined) return ''
   return `; the request went ${proxy}${serviceCode === undefined ? `: ${CHECK_PROXY}` : ''}`
 }
 
-/** What to do if a response has changed its form. */
+/** What to do if the format of the responses has changed. */
 export const CHANGED = '; ask the operator of the service'
 
 /**
  * What a response means, and what to do about it, if that does not depend on the protocol.
  *
- * @param option Names the option that holds the address.
+ * @param option The name of the option that holds the address.
  * @returns undefined if it depends on the protocol.
  */
 export function generalAdvice({ advice }: Meaning, response: TokenResponse, option: string): string | undefined {

@@ -2,8 +2,8 @@ import type { AxiosAdapter } from 'axios'
 import { parsedUrl } from '../core/secure-origin.ts'
 
 /**
- * An axios adapter that sends the GET requests of `TokenCalls` by a fetch. Redirects are followed, because such a request contains no secret. The
- * response of another origin counts as 404, because it says nothing about this server.
+ * An axios adapter that sends the GET requests of `TokenCalls` with the given fetch. Redirects are followed, because such a request contains no secret. A
+ * response from another origin counts as a 404, because it says nothing about this server.
  */
 export function fetchAdapter(fetch: typeof globalThis.fetch): AxiosAdapter {
   return async (config) => {

@@ -18,7 +18,7 @@ export function shownBy({ status, headers, text, flaw }: TokenResponse): Shown {
 }
 
 /**
- * Whether an intermediary has responded instead of the service, such as a firewall or a captive portal. Token services respond in JSON, or with a
+ * Whether an intermediary has responded instead of the service, such as a firewall or a captive portal. Token services respond with JSON or with a
  * challenge (RFC 9110, section 15.5.2).
  */
 export function isOfIntermediary({ status, challenge, type, text }: Shown): boolean {

@@ -6,16 +6,16 @@ import { isOfIntermediary, type Shown } from './intermediary.ts'
 export interface Meaning extends Pick<TokenErrorDetails, 'refreshToken' | 'loginReason'> {
   readonly code: TokenErrorCode
   readonly outcome: ExchangeOutcome
-  /** What it means, or what to do about it, if that does not depend on the protocol. */
+  /** What the failure means, or what to do about it, if that does not depend on the protocol. */
   readonly advice?: string | undefined
-  /** The error of the RFCs that decided. Undefined: the status did. */
+  /** The OAuth error code that decided the meaning. Undefined if the status did. */
   readonly error?: string | undefined
 }
 
 const FAILED = { code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'unknown-5xx' } as const
 const REQUEST = { code: 'ERR_TOKEN_REQUEST', outcome: 'rejected' } as const
 const REFRESH = { code: 'ERR_REFRESH_REJECTED', outcome: 'rejected' } as const
-/** The service may have acted. */
+/** The service may have acted on the request. */
 export const UNFINISHED = {
   ...FAILED,
   outcome: 'unknown',
@@ -28,17 +28,18 @@ const PROXY = 'a proxy requires credentials; check transport.proxy, or HTTPS_PRO
 export const STRANGER =
   'a web page from something in front of the service, such as a firewall: allow the requests of this machine'
 
-const NO_STATUS = { code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', advice: 'this is no HTTP status' } as const
+const NO_STATUS = { code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', advice: 'this is not an HTTP status' } as const
 
-/** An upper-case letter means the same, and keeps the refresh token. */
+/** The meanings, by letter. The same letter in upper case has the same meaning, but the refresh token is kept. */
 const MEANINGS: ReadonlyMap<string, Meaning> = /* @__PURE__ */ new Map<string, Meaning>([
   ['c', { ...REQUEST, code: 'ERR_CREDENTIALS_REJECTED' }],
   ['q', REQUEST],
   ['r', { ...REFRESH, refreshToken: 'refused' }],
-  // The service requires the user: a source that can obtain does so. Otherwise the login has ended, and nothing is suspicious.
+  // Not suspicious. The source can obtain, and does so.
   ['u', { ...REFRESH, refreshToken: 'unusable' }],
+  // Not suspicious. The service requires the user, so the login has ended.
   ['i', { ...REFRESH, refreshToken: 'refused', loginReason: 'interaction' }],
-  // The kind of request is rejected: an obtain with the credentials may still succeed.
+  // The response rejects this kind of request: an obtain with the credentials may still succeed.
   ['k', { ...REFRESH, refreshToken: 'kept' }],
   ['f', { ...FAILED, advice: 'the token service failed' }],
   ['n', UNFINISHED],
@@ -48,16 +49,16 @@ const MEANINGS: ReadonlyMap<string, Meaning> = /* @__PURE__ */ new Map<string, M
 ])
 
 /**
- * The rows. Three letters: the meaning for an obtain, for a refresh by a source that can obtain, and for the refresh of a login. Then the errors of the RFCs
- * and the statuses that mean it.
+ * The rows. Each begins with three letters: the meaning for an obtain, for a refresh by a source that can obtain, and for the refresh of a login. The
+ * OAuth error codes and statuses with these meanings follow. `page`: a web page.
  *
- * Errors: RFC 6749, sections 4.1.2.1 and 5.2; 8707, section 2; 7009, section 2.2.1; 9449, sections 5 and 8; 8628, section 3.5; OpenID Connect Core, section
- * 3.1.2.6. If an error says nothing about the refresh token of a login, the manager keeps the token, and discards it if the service returns the same error
- * for ten minutes. Some servers report their own failures as errors: the manager retries as after a 5xx. A login has been granted its scopes, so if the
- * server rejects a refresh without `scope`, its settings are wrong, and not the refresh token (F427).
+ * Error codes: RFC 6749, sections 4.1.2.1 and 5.2; 8707, section 2; 7009, section 2.2.1; 9449, sections 5 and 8; 8628, section 3.5; OpenID Connect Core,
+ * section 3.1.2.6. If a code says nothing about the refresh token of a login, the manager keeps the token, and discards it if the service returns the same code
+ * for ten minutes. Some servers report their own failures with a code: the manager retries as after a 5xx. A login has been granted its scopes, so if the
+ * server rejects a refresh without `scope`, the settings of the server are wrong, and not the refresh token (F427).
  *
- * Statuses: the specification, section 7, and the field notes. Other servers use 400 and 403 for any error. With 425 and 503, the service has not processed
- * the request (RFC 8470, section 5.2; RFC 9110, section 15.6.4). Neither has a redirect or a proxy.
+ * Statuses: the specification of the payment service, section 7, and what it does in practice. Other servers use 400 and 403 for any error. With 3xx, 407,
+ * 425 and 503, the service has not processed the request (RFC 8470, section 5.2; RFC 9110, section 15.6.4).
  */
 const ROWS = [
   'crr invalid_grant 401',
@@ -83,7 +84,7 @@ const ROWS = [
   'fff 5xx',
 ] as const
 
-/** The letters of each error and status. */
+/** The letters of each error code and status. */
 const LETTERS: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
   /* @__PURE__ */ ROWS.flatMap((row) => {
     const [letters = '', ...keys] = row.split(' ')
@@ -91,16 +92,16 @@ const LETTERS: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
   }),
 )
 
-/** Whether this is an error of the RFCs. */
+/** Whether this is one of the OAuth error codes in the table. */
 export function isOAuthError(code: unknown): code is string {
   return typeof code === 'string' && code.includes('_') && LETTERS.has(code)
 }
 
 /**
- * Reads an error response: one row of the table. If the status rejects the request, an error of the RFCs is more specific than the status.
+ * Finds the meaning of an error response in the table. If the status rejects the request, an OAuth error code is more specific than the status.
  *
- * @param error The error of the RFCs in the response. Others are ignored.
- * @param needsLogin Only the user can obtain. Then no status alone ends the login, except the 401 of a custom source.
+ * @param error The OAuth error code in the response. Unknown codes are ignored.
+ * @param needsLogin Whether only the user can obtain. If so, no status alone ends the login, except a 401 from a custom source.
  */
 export function read(exchange: Exchange, shown: Shown, error?: string, needsLogin = false): Meaning {
   const { status = 400 } = shown
@@ -115,7 +116,7 @@ export function read(exchange: Exchange, shown: Shown, error?: string, needsLogi
   const byStatus = isPage
     ? { ...meaningOf(status === 429 ? '429' : 'page'), advice: STRANGER }
     : meaningOf(String(status), `${Math.floor(status / 100)}xx`)
-  // The error in a redirect is not about the request.
+  // An error code in a redirect is not about the request.
   const isMoreSpecific = byStatus.outcome === 'rejected' && status >= 400 && !isPage && isOAuthError(error)
   return isMoreSpecific ? { ...meaningOf(error), error } : byStatus
 }

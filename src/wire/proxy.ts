@@ -9,12 +9,12 @@ import { toError } from './to-error.ts'
 export interface Proxy {
   /** Host and port, without user and password. */
   readonly address: string
-  /** The variable of the environment, or the option. */
+  /** The environment variable, or the option, that names the proxy. */
   readonly setBy: string
 }
 
 /**
- * Names the proxy of a request in messages. axios takes proxies from the environment, and users do not look there if the address in the message is right.
+ * Finds the proxy of a request, for messages. axios takes proxies from the environment, and users do not look there if the address in the message is right.
  *
  * @param request The `request` of the response or of the error: in Node, it shows whether there was a proxy.
  * @param own `proxy` of the transport options.
@@ -35,7 +35,7 @@ export function throughProxy(request: unknown, url: URL, own?: unknown): string 
   return proxy && `through the proxy ${proxy.address} of ${proxy.setBy}`
 }
 
-/** What to do if a request through a proxy had no response. */
+/** What to do if a request through a proxy failed. */
 export const CHECK_PROXY = 'check the proxy, or name the host in NO_PROXY'
 
 /** @returns The host that the request was sent to instead of the host of its URL. */

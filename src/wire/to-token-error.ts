@@ -20,7 +20,7 @@ import { toError } from './to-error.ts'
  * const response = await fetch('https://payments.example.com/oauth/token', { method: 'POST' })
  * if (!response.ok) throw toTokenError(response, 'obtain')
  * ```
- * @param needsLogin Whether only the user can obtain: the source has `login: person`. Then a status alone seldom rejects a refresh token.
+ * @param needsLogin Whether only the user can obtain: the source has `login: person`. If so, a status alone seldom rejects a refresh token.
  * @returns `thrown` itself if it is a `TokenError`.
  */
 export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh', needsLogin = false): TokenError {
@@ -30,14 +30,14 @@ export function toTokenError(thrown: unknown, exchange: 'obtain' | 'refresh', ne
 function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): TokenError {
   const { error, retryAfter, date, ...shown } = responseIn(thrown)
   const { status, challenge } = shown
-  const failed = `The ${exchange} of the token source failed`
+  const failed = `The ${exchange} request of the token source failed`
   if (status !== undefined || error !== undefined) {
     // Without an error, a 401 with a Basic challenge rejects the client (RFC 6749, section 5.2).
     const isOfClient = status === 401 && /^basic\b/i.test(String(challenge))
     const meaning = read(exchange, shown, error ?? (isOfClient ? 'invalid_client' : undefined), needsLogin)
     const what = [status, error].filter((part) => part !== undefined).join(' ')
     const sender = isOfIntermediary(shown) ? `: ${STRANGER}` : ''
-    // There is no wall clock here: an HTTP-date is measured against the `Date` of the response only.
+    // There is no wall clock here, so an HTTP-date is compared only with the `Date` of the response.
     const retryAfterMs = parseRetryAfter(retryAfter, date, NaN)
     return toError(meaning, `${failed} with ${what}${sender}`, {
       status,
@@ -47,7 +47,7 @@ function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): Token
     })
   }
   if (isBug(thrown)) {
-    const message = `The token source is broken: ${exchange} threw a ${String(member(thrown, 'name'))}; see cause.stack for the place`
+    const message = `The token source is broken: ${exchange} threw a ${String(member(thrown, 'name'))}; see cause.stack`
     return toError({ code: 'ERR_TOKEN_SOURCE', outcome: 'unknown' }, message, { cause: thrown })
   }
   const { errorCode, advice, ...meaning } = failureOfNetwork(thrown)
@@ -56,7 +56,7 @@ function readAs(thrown: unknown, exchange: Exchange, needsLogin: boolean): Token
 }
 
 interface FailedResponse extends Shown {
-  /** An error of the RFCs. */
+  /** An OAuth error code. */
   readonly error: string | undefined
   readonly retryAfter: unknown
   readonly date: unknown
@@ -85,13 +85,13 @@ function textOf(body: unknown): string | undefined {
   return isUnread ? undefined : ''
 }
 
-/** Some clients return it as text. */
+/** Some clients return the status as text. */
 function statusOf(holder: unknown): number | undefined {
   const status = quietly(() => Number(member(holder, 'status') ?? member(holder, 'statusCode'))) ?? 0
   return status >= 100 && status <= 599 ? status : undefined
 }
 
-/** The `error` of the response's document, which may be parsed or text. */
+/** The OAuth error code in the body of a response. The body may be parsed, or text. */
 function oauthErrorOf(holder: unknown): string | undefined {
   const data = member(holder, 'data') ?? member(holder, 'body')
   for (const document of [typeof data === 'string' ? quietly(() => JSON.parse(data) as unknown) : data, holder]) {
@@ -118,7 +118,7 @@ function headerOf(headers: unknown, name: string): string | undefined {
 const FETCH_FAILED =
   /^\s*(fetch failed|failed to fetch|load failed|terminated|network ?error|a network error|network (request failed|connection)|error sending request|the (internet|network) connection|a server with the specified)/i
 
-/** Whether the engine threw the error because of a bug. fetch also throws a TypeError for network failures, which are no bugs. */
+/** Whether the engine threw the error because of a bug. fetch also throws a TypeError for network failures, which are not bugs. */
 function isBug(thrown: unknown): boolean {
   const name = member(thrown, 'name')
   if (name !== 'TypeError') return name === 'ReferenceError'

@@ -20,7 +20,7 @@ import { checkNotFromProxy, throughProxy } from './proxy.ts'
 import { unheldTransport } from './unheld-transport.ts'
 
 export interface TokenServiceOptions {
-  /** `{base_url}` of the specification, with or without trailing slash, path prefix allowed. */
+  /** `{base_url}` of the payment service's specification, with or without a trailing slash. It may have a path prefix. */
   baseUrl: string | URL
   /** Transport settings for token requests only: proxy, agents, adapter, extra headers. Read once. */
   transport?:
@@ -83,8 +83,9 @@ export class TokenCalls {
 
   /**
    * @returns The response, of any status.
-   * @throws {TokenError} `ERR_TOKEN_SERVICE_UNAVAILABLE` or `ERR_TOKEN_REQUEST` if the connection failed; `ERR_TOKEN_RESPONSE` if a 2xx response is too
-   * large or not UTF-8; `ERR_TOKEN_SOURCE` if a member of `Object.prototype` would send the request elsewhere.
+   * @throws {TokenError} `ERR_TOKEN_SERVICE_UNAVAILABLE` or `ERR_TOKEN_REQUEST` if the connection failed, the deadline has passed, or a proxy responded
+   * with a page of its own; `ERR_TOKEN_RESPONSE` if the body of a 2xx response cannot be read; `ERR_TOKEN_SOURCE` if axios is a mock, or if a member of
+   * `Object.prototype` would send the request elsewhere.
    */
   async send(call: TokenCall, context: ExchangeContext): Promise<TokenResponse> {
     const { url } = call
@@ -131,7 +132,7 @@ export class TokenCalls {
     // XMLHttpRequest is not the first choice: it follows redirects, and a 307 or 308 would send the credentials to the target.
     const { adapter = ['http', 'fetch', 'xhr'], headers, ...settings } = this.#transport
     const sent = new AxiosHeaders(headers).set(own)
-    // Own members only: axios reads no others, so members of Object.prototype cannot change the request.
+    // Own members only: except in `headers`, axios reads no others, so members of Object.prototype cannot change the request.
     const request: AxiosRequestConfig = {
       ...settings,
       ...(!holdsProcess && { transport: unheldTransport() }),
@@ -148,7 +149,7 @@ export class TokenCalls {
         post: new AxiosHeaders(),
         get: new AxiosHeaders(),
       }),
-      // A redirect would send the credentials to its target. Older versions of axios need the second line for the fetch adapter. Frameworks cache the
+      // A redirect would send the credentials to its target. Older versions of axios need `fetchOptions` for the fetch adapter. Frameworks cache the
       // POSTs of fetch by address and body, so a repeated obtain would return the expired token.
       maxRedirects: 0,
       fetchOptions: { redirect: 'manual', ...(mayForbidCaches() && { cache: 'no-store' }) },
@@ -164,7 +165,7 @@ export class TokenCalls {
   }
 }
 
-/** Some workers throw if `cache` is given. */
+/** Some worker runtimes throw if `cache` is given. */
 function mayForbidCaches(): boolean {
   return quietly(() => new Request('https://a.example', { cache: 'no-store' } as object)) !== undefined
 }
@@ -174,7 +175,7 @@ function addressOf({ origin, pathname }: URL, context: ExchangeContext): string 
   const address = origin + pathname
   if (context.exchange === undefined) return address
   internalOf(context).sendsTo?.(address)
-  return `${context.exchange} at ${address}`
+  return `${address} (${context.exchange} request)`
 }
 
 /** @throws {TokenError} `ERR_TOKEN_SOURCE`. The manager would not keep the message of another error. */
@@ -194,14 +195,14 @@ function withoutItself(adapter: AxiosAdapter): AxiosAdapter {
   }
 }
 
-/** A copy of the own members: neither a later change nor a member of Object.prototype can send credentials elsewhere. */
+/** @returns A copy of the object's own properties: neither a later change nor a member of Object.prototype can send credentials elsewhere. */
 function ownTransport(given: Transport) {
   if (Object.hasOwn(Object(given) as object, 'timeout'))
     throw new TypeError('transport has no timeout: exchangeTimeoutMs of createTokenManager limits a token request')
   return readOptions('transport', given, TRANSPORT)
 }
 
-/** axios would throw only when the request is sent, as if the service were down. Later versions of axios may have more names. */
+/** axios would throw only when the request is sent, as if the service were down. Later versions of axios may have more adapters. */
 function checkedAdapters(name: string, given: unknown): Transport['adapter'] {
   for (const one of [given].flat())
     if (!['undefined', 'function', 'string'].includes(typeof one))

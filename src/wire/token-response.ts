@@ -4,15 +4,15 @@ import type { AxiosHeaders } from 'axios'
 export interface TokenResponse {
   readonly status: number
   readonly url: URL
-  /** The exchange, the origin and the path, for messages. */
+  /** The origin, the path and the exchange, for messages. */
   readonly address: string
   readonly text: string
   /** Why the body cannot be read. `text` is then empty. */
   readonly flaw?: string | undefined
   readonly headers: AxiosHeaders
-  /** The pause that `Retry-After` asks for, ms; undefined if the header is missing or malformed. */
+  /** The pause that `Retry-After` asks for, ms; undefined if the header is missing, repeated or malformed. */
   readonly retryAfterMs: number | undefined
-  /** The headers of the request, which a response may echo. */
+  /** The values of the headers of the request, which a response may echo. */
   readonly sent: readonly unknown[]
   /** The proxy, for messages. */
   readonly proxy?: string | undefined

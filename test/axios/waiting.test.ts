@@ -537,12 +537,12 @@ describe('given a manager made by hand that implements only the interface', () =
 const UNUSABLE: [what: string, token: unknown, got: string][] = [
   ['undefined', undefined, 'undefined'],
   ['null', null, 'null'],
-  ['an empty text', '', 'an empty text'],
+  ['an empty string', '', 'an empty string'],
   ['a number', 42, 'number'],
   ['an object', { accessToken: 'canary' }, 'object'],
-  ['a string with a line break', 'canary\r\nX-Evil: 1', 'another text'],
-  ['a string with a space', 'canary canary', 'another text'],
-  ['a string beyond ASCII', 'canär', 'another text'],
+  ['a string with a line break', 'canary\r\nX-Evil: 1', 'another string'],
+  ['a string with a space', 'canary canary', 'another string'],
+  ['a string beyond ASCII', 'canär', 'another string'],
 ]
 
 describe.each(UNUSABLE)('given a manager made by hand whose token is %s', (_, token, got) => {
@@ -563,7 +563,7 @@ describe.each(UNUSABLE)('given a manager made by hand whose token is %s', (_, to
     if (place.includes('replace')) expect(error).toMatchObject({ status: 401 })
     else expect(error).toBeInstanceOf(TypeError)
     const given = token === undefined && place.includes('at hand') ? 'null' : got
-    const message = `AccessToken of the token manager must give a token of visible ASCII characters, got ${given}`
+    const message = `AccessToken of the token manager must return a token of visible ASCII characters, got ${given}`
     if (!place.includes('replace')) expect(error.message).toContain(message)
     expect(error.message).not.toMatch(/can/)
   })

@@ -154,7 +154,7 @@ describe('given a failed connection of a custom source (F154)', () => {
     )
     const error = toTokenError(thrown, 'refresh')
     expect(error).toMatchObject({ code: 'ERR_TOKEN_SERVICE_UNAVAILABLE', outcome: 'not-sent', retryable: true })
-    expect(error.message).toBe('The refresh of the token source failed (ECONNREFUSED)')
+    expect(error.message).toBe('The refresh request of the token source failed (ECONNREFUSED)')
     expect(logged(error)).not.toContain('hidden-value')
   })
 
@@ -203,7 +203,7 @@ describe('given a bug in a custom source (F155)', () => {
       code: 'ERR_TOKEN_SOURCE',
       retryable: false,
       outcome: 'unknown',
-      message: 'The token source is broken: obtain threw a TypeError; see cause.stack for the place',
+      message: 'The token source is broken: obtain threw a TypeError; see cause.stack',
     })
     expect((error.cause as Error).stack).toMatch(/^TypeError: \(message withheld[^]*to-token-error\.test\.ts:\d+:\d+/)
   })
@@ -274,7 +274,7 @@ describe('given other thrown values', () => {
     expect(error).toMatchObject({
       code: 'ERR_TOKEN_SERVICE_UNAVAILABLE',
       outcome: 'unknown',
-      message: 'The refresh of the token source failed',
+      message: 'The refresh request of the token source failed',
     })
     expect(logged(error)).not.toContain('hidden-value')
   })

@@ -63,7 +63,7 @@ describe('given a value that is not such a key', () => {
         const publicKey = await crypto.subtle.importKey('raw', raw, GENERATED.ES256, false, ['verify'])
         return { ...pair, publicKey }
       },
-      /publicKey must be extractable: proofs show it/,
+      /publicKey must be extractable: every proof contains it/,
     ],
     [
       'a key pair with swapped halves',
@@ -91,12 +91,12 @@ describe('given a value that is not such a key', () => {
     [
       'an ECDSA key pair with P-521',
       () => keyPair({ name: 'ECDSA', namedCurve: 'P-521' }),
-      /publicKey is a key of ECDSA P-521: generate/,
+      /publicKey is for ECDSA P-521: generate/,
     ],
     [
       'an RSA key pair with SHA-512',
       () => keyPair({ ...GENERATED.PS256, hash: 'SHA-512' }),
-      /publicKey is a key of RSA-PSS SHA-512/,
+      /publicKey is for RSA-PSS SHA-512/,
     ],
     [
       'a sign that is not a function',
@@ -111,7 +111,7 @@ describe('given a value that is not such a key', () => {
     [
       'a public JWK of another curve',
       async () => ({ ...(await externalKey()), publicJwk: { kty: 'EC', crv: 'secp256k1' } }),
-      /publicJwk must be a key of P-256/,
+      /publicJwk must be a key for P-256/,
     ],
     [
       'half of a public JWK',

@@ -169,8 +169,8 @@ const NIGHTS: readonly Night[] = [
   {
     night: '4: the certificate of the service has expired',
     run: expiredCertificate,
-    cause: /\(CERT_HAS_EXPIRED\): the certificate is out of date/,
-    cure: /its operator must renew it/,
+    cause: /\(CERT_HAS_EXPIRED\): the certificate is not valid now/,
+    cure: /its owner must renew it/,
   },
   { night: '5: a proxy responds with 200 and a page', run: proxied(200, PAGE), cause: /it is HTML/, cure: CHECK_PROXY },
   {

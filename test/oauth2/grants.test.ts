@@ -46,7 +46,7 @@ describe('given a grant that is a function', () => {
   ])('when it returns %s, then nothing is sent, and the error names the function', async (_, given, message) => {
     const error = await failureOf(exchanged(behind(GRANT, { grant: () => given as never })))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_SOURCE', outcome: 'not-sent' })
-    expect(error.message).toBe(`The grant function gave an unusable value: ${message}`)
+    expect(error.message).toBe(`The grant function returned an unusable value: ${message}`)
   })
 
   it('when it returns the grant of a refresh token, then nothing is sent, and the error states the alternative (F378)', async () => {

@@ -20,7 +20,7 @@ describe('given invalid options', () => {
     [{ tokenEndpoint: `${ENDPOINT}#here` }, 'tokenEndpoint must have no fragment'],
     [{ clientId: undefined }, 'clientId must be given, got undefined: is the environment variable set?'],
     [{ clientId: 'undefined' }, 'clientId must be a credential, not the word undefined or null'],
-    [{ clientSecret: '' }, 'clientSecret must be given, got an empty text: is the environment variable set?'],
+    [{ clientSecret: '' }, 'clientSecret must be given, got an empty string: is the environment variable set?'],
     [{ clientSecret: 'hidden\n' }, 'clientSecret must have no line break'],
     [{ clientSecret: 5 }, 'clientSecret must be a string, got number'],
     [{ clientSecret: undefined }, 'clientSecret must be given, got undefined: is the environment variable set?'],

@@ -159,8 +159,13 @@ describe('given a way to authenticate the client', () => {
   it.each([
     ['throws', () => Promise.reject(new Error('hidden-value')), 'ERR_TOKEN_SERVICE_UNAVAILABLE', 'failed'],
     ['is broken', () => (undefined as never as string[]).join(), 'ERR_TOKEN_SOURCE', 'failed'],
-    ['returns nothing', () => '', 'ERR_TOKEN_SOURCE', 'gave an unusable value: clientSecret must be given'],
-    ['returns a line break', () => 'hidden-value\n', 'ERR_TOKEN_SOURCE', 'gave an unusable value: clientSecret must'],
+    ['returns nothing', () => '', 'ERR_TOKEN_SOURCE', 'returned an unusable value: clientSecret must be given'],
+    [
+      'returns a line break',
+      () => 'hidden-value\n',
+      'ERR_TOKEN_SOURCE',
+      'returned an unusable value: clientSecret must',
+    ],
   ])(
     'when the function of the secret %s, then no request is made, and no secret is shown',
     async (_, clientSecret, code, message) => {

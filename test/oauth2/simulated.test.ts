@@ -45,7 +45,9 @@ describe('given the simulated service and client credentials', () => {
 
   it('when the instance has no baseURL, then origins must be given: the API is not at the authorization server', async () => {
     const { tokens } = await startWorld()
-    expect(() => attachBearer(axios.create(), tokens)).toThrow('set an absolute baseURL on the instance, or pass origins')
+    expect(() => attachBearer(axios.create(), tokens)).toThrow(
+      'set an absolute baseURL on the instance, or pass origins',
+    )
     attachBearer(axios.create(), tokens, { origins: ['https://payments.example.com'] })
   })
 
@@ -53,7 +55,7 @@ describe('given the simulated service and client credentials', () => {
     const { tokens, service } = await startWorld({ clientSecret: 'wrong' })
     await expect(tokens.getAccessToken()).rejects.toMatchObject({
       code: 'ERR_CREDENTIALS_REJECTED',
-      message: `obtain at ${service.tokenEndpoint} responded with 401: invalid_client: check clientId, clientSecret and clientAuthentication; some servers accept only post, or do not allow this grant to this client`,
+      message: `${service.tokenEndpoint} (obtain request) responded with 401: invalid_client: check clientId, clientSecret and clientAuthentication; some servers accept only post, or do not allow this grant to this client`,
     })
     await expect(tokens.getAccessToken()).rejects.toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
     expect(service.count('obtain')).toBe(1)

@@ -39,13 +39,13 @@ describe.each(ADAPTERS)('given an unreachable service, and the %s adapter (F22)'
     const error = await failureOf(obtain(sourceAt(`https://${host}`, { adapter })))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_REQUEST', outcome: 'not-sent', retryable: false })
     expect(error.message).toMatch(
-      / could not be reached \(DEPTH_ZERO_SELF_SIGNED_CERT\): .* in NODE_EXTRA_CA_CERTS, or in the agent of the token requests$/,
+      / could not be reached \(DEPTH_ZERO_SELF_SIGNED_CERT\): .* with NODE_EXTRA_CA_CERTS, or to the agent of the token requests$/,
     )
     expect(paths).toEqual([])
   })
 })
 
-const OUT_OF_DATE = 'the certificate is out of date: its operator must renew it, or the clock of this machine is wrong'
+const OUT_OF_DATE = 'the certificate is not valid now: its owner must renew it, or the clock of this machine is wrong'
 
 describe('given a certificate that the user trusts', () => {
   const trusting = async (certificate: ReturnType<typeof selfSigned>) => {
@@ -281,7 +281,7 @@ describe.each(ADAPTERS)('given the deadline of an exchange, and the %s adapter',
     const error = await failureOf(obtain(sourceAt(origin, { adapter }), AbortSignal.abort()))
     expect(connections()).toBe(0)
     expect(error).toMatchObject(notSent)
-    expect(error.message).toMatch(/^The deadline had passed before .*\/token\/ was called$/)
+    expect(error.message).toMatch(/^The deadline passed before the request was sent: .*\/token\/$/)
   })
 
   it('when it passes before the first byte (F28), then the request ends and the connection is closed', async () => {

@@ -106,8 +106,8 @@ describe('given fixed credentials', () => {
 
 describe('given credentials that were damaged on their way', () => {
   it.each([
-    ['hidden-value\n', /^clientSecret must have no line break .*: trim the newline of the file that it is read from$/],
-    ['hidden-value\r\n', /^clientSecret must have no line break .*: trim the newline of the file/],
+    ['hidden-value\n', /^clientSecret must have no line breaks .*: trim the newline of the file that it is read from$/],
+    ['hidden-value\r\n', /^clientSecret must have no line breaks .*: trim the newline of the file/],
     [
       'undefined',
       /^clientSecret must be a credential, not the word undefined or null: is the environment variable set\?$/,
@@ -123,7 +123,7 @@ describe('given credentials that were damaged on their way', () => {
       const { source, sent } = recording({ credentials: () => ({ ...client, clientSecret }) })
       const error = await failureOf(obtain(source))
       expect(error).toMatchObject({ code: 'ERR_TOKEN_SOURCE', outcome: 'not-sent', retryable: false })
-      expect(error.message).toMatch(/^The credentials function gave an unusable value: clientSecret must /)
+      expect(error.message).toMatch(/^The credentials function returned an unusable value: clientSecret must /)
       expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain('hidden-value')
       expect(sent).toEqual([])
     },

@@ -103,6 +103,8 @@ describe('given an unknown host', () => {
 
   it('when a custom source meets it, then the message is the same (F195)', () => {
     const thrown = new AxiosError('getaddrinfo ENOTFOUND hidden-value', 'ENOTFOUND')
-    expect(toTokenError(thrown, 'obtain').message).toBe(`The obtain of the token source failed (ENOTFOUND): ${unknown}`)
+    expect(toTokenError(thrown, 'obtain').message).toBe(
+      `The obtain request of the token source failed (ENOTFOUND): ${unknown}`,
+    )
   })
 })

@@ -127,7 +127,7 @@ describe('given a status unknown to HTTP', () => {
   it.each([0, 99, 199, 600, 999])('when the adapter returns %i, then nothing is known', async (status) => {
     const error = await failureOf(obtain(sourceBehind(answering(grantText(), status))))
     expect(error).toMatchObject({ code: 'ERR_TOKEN_RESPONSE', outcome: 'unknown', status })
-    expect(error.message).toMatch(/: this is no HTTP status$/)
+    expect(error.message).toMatch(/: this is not an HTTP status$/)
   })
 })
 

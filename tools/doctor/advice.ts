@@ -32,7 +32,7 @@ export function adviceOn(
     advice.push(`Wait ${pause}, and do not run the doctor in a loop: it makes up to three token requests.`)
   }
   // A host with an invalid certificate has responded, and the message says what to do.
-  const hasResponded = isReachable || /the certificate is (for another host|out of date)/.test(message)
+  const hasResponded = isReachable || /the certificate is (for another host|not valid now)/.test(message)
   if (code === 'ERR_TOKEN_SERVICE_UNAVAILABLE' && !hasResponded)
     advice.push(
       response
