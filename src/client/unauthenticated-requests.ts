@@ -22,10 +22,10 @@ export class UnauthenticatedRequests {
   }
 }
 
-/** Whether the header is empty, or a scheme without a token or with text such as `undefined`. */
+/** Whether the header is a scheme without a token, or with text such as `undefined`. An empty header is an opt-out (F108). */
 function isLeftover(value: unknown): boolean {
   return (
     typeof value === 'string' &&
-    /^(?:|bearer|dpop|token|jwt|(?:\S+ +)?(?:undefined|null|nan|\[object .*\]))$/i.test(value.trim())
+    /^(?:bearer|dpop|token|jwt|(?:\S+ +)?(?:undefined|null|nan|\[object .*\]))$/i.test(value.trim())
   )
 }

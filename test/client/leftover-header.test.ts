@@ -15,8 +15,6 @@ const LEFTOVERS = [
   'Bearer ',
   'undefined',
   'DPoP null',
-  '',
-  ' ',
 ]
 const MEANT = ['Bearer abc', 'Basic dTpw', 'Bearer undefined-but-longer', 'abc', 'Bearer nullable']
 

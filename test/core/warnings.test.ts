@@ -49,7 +49,7 @@ describe('given a mistake that a manager reports (F191)', () => {
         code: 'origin-not-allowed',
         message:
           'A request to https://elsewhere.example went out without a token: only https://api.example may have it',
-        detail: expect.stringMatching(/^Listen to the events of the token manager.* https:\/\//),
+        detail: expect.stringMatching(/^Listen to the events of the token manager: docs\/renewal\.md/),
       }),
     ])
   })
