@@ -5,17 +5,18 @@ import type { RequestLimits } from '../client/bearer-request.ts'
 export function cancellation(config: InternalAxiosRequestConfig): Pick<RequestLimits, 'signal' | 'forget'> {
   const { signal, cancelToken } = config
   const body = streamIn(config)
-  // axios accepts anything that resembles a signal.
-  if (!cancelToken && !body && (!signal || 'throwIfAborted' in signal))
-    return { signal: signal as AbortSignal | undefined }
-  const controller = new AbortController()
-  const abort = () => controller.abort()
   // `AbortSignal.any` takes native signals only. It adds no listener to a signal that a thousand requests share.
   const native = signal instanceof AbortSignal ? signal : undefined
+  if (!cancelToken && !body && signal === native) return { signal: native }
+  const controller = new AbortController()
+  // The error of axios has the message of the token.
+  const cancel = () => controller.abort()
+  // axios accepts anything that resembles a signal. Of a plain object this config has a copy, whose `aborted` never changes.
+  const abort = () => controller.abort(new CanceledError(undefined, config))
   const alike = native ? undefined : signal
   // Missing from the types of axios.
   const token = cancelToken as Record<'subscribe' | 'unsubscribe', (listener: () => void) => void> | undefined
-  token?.subscribe(abort)
+  token?.subscribe(cancel)
   alike?.addEventListener?.('abort', abort)
   if (alike?.aborted) abort()
   // axios does the same as soon as it sends the body.
@@ -29,7 +30,7 @@ export function cancellation(config: InternalAxiosRequestConfig): Pick<RequestLi
     // An unhandled `error` event ends the process. One listener is enough, however often the body is sent.
     body?.off('error', ignore)
     body?.on('error', ignore)
-    token?.unsubscribe(abort)
+    token?.unsubscribe(cancel)
     alike?.removeEventListener?.('abort', abort)
   }
   return { signal: native ? AbortSignal.any([native, controller.signal]) : controller.signal, forget }

@@ -343,6 +343,26 @@ describe.each([false, true])(
       },
     )
 
+    it.each([false, true])(
+      'when it is a plain object, of which axios sends a copy, then its abort ends the wait (with throwIfAborted: %p, F226)',
+      async (isWhole) => {
+        const { adapter, calls } = inProcess()
+        const { api, minted } = await waitingWorld(adapter)
+        const listeners: (() => void)[] = []
+        const addEventListener = (_: string, listener: () => void) => void listeners.push(listener)
+        const plain = { aborted: false, addEventListener, removeEventListener() {} }
+        const signal = { ...plain, ...(isWhole && { throwIfAborted() {} }) }
+        const request = watch(api.post('/', 'text', options(signal)))
+        await settle()
+        for (const listener of listeners) listener()
+        await settle()
+        expect(request.settled).toBe(true)
+        expect(axios.isCancel(await failureOf(request.promise))).toBe(true)
+        minted.release()
+        expect(calls).toHaveLength(0)
+      },
+    )
+
     it('when it accepts no listeners, then a waiting request succeeds', async () => {
       const { adapter, calls } = inProcess()
       const { api, minted } = await waitingWorld(adapter)
