@@ -164,7 +164,7 @@ const NIGHTS: readonly Night[] = [
     night: '3: DNS does not know the host',
     run: unknownHost,
     cause: /could not be reached \((ENOTFOUND|EAI_AGAIN)\): unknown host/,
-    cure: /check the address, the proxy, and the DNS of this machine/,
+    cure: /check the address, the proxy, and DNS/,
   },
   {
     night: '4: the certificate of the service has expired',

@@ -93,6 +93,15 @@ describe('given a custom adapter', () => {
     expect(error.message).not.toContain('thrown')
   })
 
+  it.each([new TypeError('hidden'), new ReferenceError('hidden')])(
+    'when it has a bug (%s), then the message names its kind, and nothing else of it',
+    async (bug) => {
+      const error = await failureOf(obtain(sourceBehind(() => Promise.reject(bug))))
+      expect(error).toMatchObject({ code: UNAVAILABLE, outcome: 'unknown', retryable: true })
+      expect(error.message).toMatch(new RegExp(`did not respond \\(${bug.name}\\)$`))
+    },
+  )
+
   it('when it throws synchronously, then nothing is known', async () => {
     const adapter: AxiosAdapter = () => {
       throw new Error('at once')

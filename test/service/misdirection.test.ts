@@ -88,7 +88,7 @@ describe.each(ADAPTERS)('given a wrong address, and the %s adapter', (adapter) =
 })
 
 describe('given an unknown host', () => {
-  const unknown = 'unknown host: check the address, the proxy, and the DNS of this machine'
+  const unknown = 'unknown host: check the address, the proxy, and DNS'
 
   it.each(['ENOTFOUND', 'EAI_AGAIN'])(
     'when %s reports it, then the message states what to check (F195)',
