@@ -48,7 +48,7 @@ export function errorIn(document: Members | undefined): string | undefined {
 export function otherProtocol(document: Members | undefined): string | undefined {
   const shown = ['errors', 'data'].find((name) => typeof memberOf(document, name) === 'object')
   if (shown === undefined) return undefined
-  return `it is not OAuth 2.0 (${shown}): is this the service of clientCredentials() and loginPassword() of axios-evergreen?`
+  return `it is not OAuth 2.0 (${shown}): use clientCredentials() or loginPassword() of axios-evergreen if this is their service`
 }
 
 /**

@@ -77,7 +77,9 @@ function reasonOfRegister(thrown: unknown): string {
     const [name, code] = [member(thrown, 'name'), member(member(thrown, 'cause'), 'code')]
     if (typeof code === 'string' && /^[A-Z_0-9]{1,60}$/.test(code)) return code
     if (message === 'fetch failed') return message
-    return typeof name === 'string' && /^\w{1,60}$/.test(name) ? `the register threw ${name}` : undefined
+    if (typeof name !== 'string' || !/^\w{1,60}$/.test(name)) return undefined
+    // The name of an AbortSignal that ended its request.
+    return /^(Timeout|Abort)Error$/.test(name) ? `no response: ${name}` : `the register threw ${name}`
   })
 }
 

@@ -202,7 +202,7 @@ describe('given a response that rejects (F291)', () => {
   it('when it is that of the specification, then the error names the source for it (F194)', async () => {
     const error = await refused(415, { errors: [{ status: '415', detail: 'hidden-value' }] })
     expect(error.message).toBe(
-      `${ENDPOINT} responded with 415: it is not OAuth 2.0 (errors): is this the service of clientCredentials() and loginPassword() of axios-evergreen?`,
+      `${ENDPOINT} responded with 415: it is not OAuth 2.0 (errors): use clientCredentials() or loginPassword() of axios-evergreen if this is their service`,
     )
   })
 })

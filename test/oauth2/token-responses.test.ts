@@ -108,7 +108,7 @@ describe('given a usable response with status 200', () => {
 })
 
 describe('given an unusable response with status 200', () => {
-  const other = 'is this the service of clientCredentials() and loginPassword() of axios-evergreen?'
+  const other = 'use clientCredentials() or loginPassword() of axios-evergreen if this is their service'
 
   it.each([
     ['HTML', ' <!doctype html><title>Log in</title>', 'it is HTML; check tokenEndpoint'],

@@ -73,6 +73,11 @@ describe('given a custom register with an invalid result', () => {
     ],
     ['F416: fetch does not say why', 'fetch failed', () => ({ read: () => Promise.reject(gone({ code: 's3cret' })) })],
     ['F416: fetch gives no cause', 'fetch failed', () => ({ read: () => Promise.reject(gone(undefined)) })],
+    [
+      'F416: the limit of its request has passed',
+      'no response: TimeoutError',
+      () => ({ read: () => Promise.reject(new DOMException('s3cret', 'TimeoutError')) }),
+    ],
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a register may reject with anything
     ['read rejects without a reason', 'the client failed', () => ({ read: () => Promise.reject() })],
   ])('when %s, then the event says so, and no token request is made (F416)', async (_, reason, own) => {
