@@ -62,4 +62,4 @@ async function withRetries(settings: Settings, call: () => Promise<void>): Promi
   }
 }
 
-const NO_REVOKE = 'the source has no revoke; oauth2 has one if revocationEndpoint or issuer is set'
+const NO_REVOKE = 'the source has no revoke; for oauth2, set revocationEndpoint'

@@ -32,7 +32,7 @@ export function checkedProvider(given: unknown): CheckedProvider {
 
 /**
  * Delegates to `provider`, except for tokens: the SDK sees no refresh token, so it never refreshes, and its invalidations do not end a login
- * that the store holds. All login pages use the verifier of the first one (RFC 7636): the SDK has only the last verifier, but the user may complete any
+ * that the store holds. All login pages use the code verifier of the first one (RFC 7636): the SDK has only the last verifier, but the user may complete any
  * page.
  *
  * @param instead Replaces the members for tokens.
@@ -72,7 +72,7 @@ export function authProviderOf(provider: CheckedProvider, page: OnePage, instead
   return { authProvider: delegating(provider, own, failed), forget }
 }
 
-/** @returns The provider with other members. @param onFailure Called if a member fails. */
+/** @param own Replaces members of the provider. @param onFailure Called if a method throws or rejects. */
 function delegating(provider: CheckedProvider, own: Members, onFailure: () => void): CheckedProvider {
   return new Proxy(provider, {
     get(target, name) {

@@ -29,10 +29,11 @@ export class Discovery {
   }
 
   /**
-   * The context of a login that the SDK has just completed. Uses the discovery state of the SDK, or a discovery of its own if the provider keeps none. If that
-   * fails, the first refresh discovers the server: the tokens must not be lost, because they cannot be issued again.
+   * The context of a login that the SDK has just completed. Uses the discovery state that the provider keeps, or a discovery of its own if there is none
+   * for this issuer. If that discovery fails, the first refresh discovers the server: the tokens must not be lost, because they cannot be issued again.
    *
    * @param known `issuer`: the one that the SDK stored with the tokens; older SDKs store none. `scope`: the one of the token response. `about`: the second argument of `saveTokens`.
+   * @throws {TokenError} if the server names another issuer.
    */
   async contextOf(known: LoginFacts, exchange: ExchangeContext): Promise<LoginContext> {
     const { about, metadataUrl } = known

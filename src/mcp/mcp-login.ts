@@ -77,8 +77,9 @@ const LOG_IN = 'log in through a transport of mcpLogin(): connect a client with 
 /**
  * The login of one MCP server, for the transports of `@modelcontextprotocol/sdk` 1.x and `@modelcontextprotocol/client` 2.x, shared by all processes that
  * open the same store. The SDK logs in (discovery, registration, PKCE, step-up). The manager keeps the login: all processes share one refresh, and an
- * unknown outcome of a refresh does not end the login. Requests to exactly this address carry the token. While there is a login but no token, they reject with a
- * `TokenError`. Without a login they are sent without a token, and the 401 makes the SDK log in.
+ * unknown outcome of a refresh does not end the login. Only requests to `serverUrl`, and to addresses that the server announces within its
+ * origin, carry the token. While there is a login but no token, these requests reject with a `TokenError`. Without a login they are sent without a token, and
+ * the 401 makes the SDK log in.
  *
  * @example
  * ```ts

@@ -18,7 +18,7 @@ import { observeEndpoint } from './announced-endpoint.ts'
 
 type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>
 
-/** Used instead of a token if there is no login. No token contains a space. A login without an access token has an empty one. */
+/** Used instead of a token if there is no login. No token contains a space. A login without an access token has an empty token. */
 const NONE = ' '
 const HEADER = {
   header: 'Authorization',
@@ -74,7 +74,7 @@ export class ServerCalls {
     return deliver(request)
   }
 
-  /** Sends a request of the SDK for its login. If that fails before the page opens, another program may open one. */
+  /** Sends a request of the SDK for its login. If that fails before the login page opens, another program may open one. */
   async #sendForLogin(given: unknown, init: RequestInit, method = 'GET'): Promise<Response> {
     try {
       const response = await this.#fetch(given, init)
@@ -106,7 +106,7 @@ export class ServerCalls {
   #orNone(access: TokenAccess): TokenAccess {
     return {
       ...access,
-      // Each request checks for a login elsewhere before it leaves.
+      // Before a request is sent, it checks whether another process has logged in.
       peek: () => undefined,
       get: async (limits) => (await this.#token(limits)) ?? NONE,
       // After a request without a token, `lastResort` decides.
@@ -121,12 +121,12 @@ export class ServerCalls {
   async #token(limits?: WaitOptions): Promise<string | undefined> {
     if (this.#tokens.status().login !== 'present') await this.#page.check()
     const { login, phase, renewing } = this.#tokens.status()
-    // A renewal would only fail, and report that.
+    // A renewal would only fail, and report its failure.
     if (login === 'required' && !renewing && phase !== 'closed') return undefined
     return this.#unlessEnded(this.#tokens.getAccessToken(limits))
   }
 
-  /** The token to send a rejected request with again. @returns Undefined: this request starts the login. */
+  /** The token with which a rejected request is sent again. @returns Undefined: this request starts the login. */
   async lastResort({ token, signal }: McpRequest, leftMs: number): Promise<string | undefined> {
     if (token === NONE)
       return (await this.#loginCompleted(signal, leftMs)) ? this.#access.get({ signal, maxWaitMs: leftMs }) : undefined
@@ -156,7 +156,7 @@ export class ServerCalls {
     return true
   }
 
-  /** @returns Undefined if a login is required. While there is a login, the caller gets its errors: a 401 would open a login page needlessly. */
+  /** @returns Undefined if a login is required. While there is a login, the caller gets the errors: a 401 would open a login page needlessly. */
   async #unlessEnded<Value>(asked: Promise<Value>): Promise<Value | undefined> {
     try {
       return await asked

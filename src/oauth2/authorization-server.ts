@@ -6,7 +6,7 @@ import { memberOf, type Members } from './document.ts'
 import { metadataAt } from './metadata.ts'
 import type { Endpoints, TokenServer } from './token-server.ts'
 
-/** What the options say of a server with metadata. */
+/** The options that concern a server with metadata. */
 export interface Issuer {
   /** A string must equal the issuer in the metadata character by character. */
   readonly issuer: string | URL
@@ -17,7 +17,7 @@ export interface Issuer {
 }
 
 const DAY_MS = 86_400_000
-/** If a refetch of the metadata fails, the old ones are used this much longer. */
+/** If a refetch of the metadata fails, the old ones are used for this much longer before the next attempt. */
 const GRACE_MS = 300_000
 
 /** An authorization server whose endpoints are in its metadata. */
@@ -103,7 +103,7 @@ export class AuthorizationServer implements TokenServer {
   }
 }
 
-/** RFC 8414, section 3.1, inserts its path before that of the issuer; OpenID Connect Discovery, section 4, appends it. */
+/** RFC 8414, section 3.1, inserts the well-known path before the path of the issuer; OpenID Connect Discovery, section 4, appends it. */
 function metadataAddresses({ origin, pathname }: URL): URL[] {
   const path = pathname.replace(/\/$/, '')
   return [

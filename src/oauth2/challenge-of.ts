@@ -5,7 +5,7 @@ import { member, quietly } from '../core/thrown.ts'
 import { decodedText, documentIn } from './document.ts'
 import { claimsOf } from './refused-claims.ts'
 
-/** What a server asks for beyond a valid token. All texts are the server's, of at most 8 KiB. A longer one is absent. */
+/** What a server asks for beyond a valid token. All texts come from the server. A text of more than 8 KiB is omitted. */
 export interface Challenge {
   /** The error code, such as `insufficient_scope`. */
   error?: string
@@ -13,7 +13,7 @@ export interface Challenge {
   scope?: string
   /** The authentication contexts that the API accepts, its preferred one first (RFC 9470, section 3). */
   acrValues?: readonly string[]
-  /** For how long the API accepts a login since the user authenticated, s (RFC 9470, section 3). */
+  /** The maximum time since the user authenticated, s (RFC 9470, section 3). */
   maxAgeS?: number
   /** JSON text: the value of the parameter `claims` of an authorization request (OpenID Connect Core, section 5.5). */
   claims?: string
@@ -22,8 +22,8 @@ export interface Challenge {
 }
 
 /**
- * What a server asks for beyond the token that it was given: another scope, a stronger or a newer authentication of the user, claims. Pass it to the
- * authorization request of the next login.
+ * What a server asks for beyond the token that it was given: another scope, a stronger or a newer authentication of the user, claims. Pass the result
+ * to the authorization request of the next login.
  *
  * @example
  * ```ts
@@ -43,13 +43,13 @@ export function challengeOf(error: unknown): Challenge | undefined {
   return firstIn(error, (one) => interactionIn(one) ?? challengeIn(one) ?? challengeIn(member(one, 'response')))
 }
 
-/** Why the token service did not refresh without the user. */
+/** What the token service requires of the user before it refreshes. */
 function interactionIn(error: unknown): Challenge | undefined {
   if (!isTokenError(error) || error.loginReason !== 'interaction') return undefined
   return challengeWith({ error: error.serviceCode, claims: jsonIn(claimsOf(error)) })
 }
 
-/** A header of 64 KiB is longer than any client accepts. */
+/** A longer header is not parsed. */
 const MAX_LENGTH = 65_536
 
 function challengeIn(response: unknown): Challenge | undefined {

@@ -20,7 +20,7 @@ export function claimsIn(challenge: unknown): Members | undefined {
   return encoded === undefined ? undefined : encodedDocument(encoded)
 }
 
-/** Adds claims to the parameters of a token request. The parameter `claims` of the user, with the capabilities of the client, is kept. */
+/** Adds claims to the parameters of a token request. The `claims` of the option `parameters`, with the capabilities of the client, are kept. */
 export function addClaims(body: URLSearchParams, claims: Members): void {
   const own = documentIn(body.get('claims') ?? '')
   const access_token = Object.assign({}, memberOf(own, 'access_token'), memberOf(claims, 'access_token'))

@@ -40,7 +40,7 @@ function checked(secret: unknown): string {
   return secret
 }
 
-/** Before base64 (RFC 6749, section 2.3.1): a plain colon would end the id, and btoa rejects characters above U+00FF. */
+/** Encodes the id or the secret before base64 (RFC 6749, section 2.3.1): a colon would end the id, and btoa rejects characters above U+00FF. */
 function formEncoded(text: string): string {
   return new URLSearchParams([['', text]]).toString().slice(1)
 }
@@ -53,7 +53,8 @@ const METHODS: ReadonlyMap<unknown, 'basic' | 'post' | 'none'> = new Map([
 ])
 
 /**
- * Chooses the authentication method of a client as the MCP SDKs do: the registered one, else the first of these that the server supports.
+ * Chooses the authentication method of a client as the MCP SDKs do: the registered one if the server supports it, else the first of `METHODS` that the
+ * server supports, else `post`.
  *
  * @param metadata The metadata of the server (RFC 8414).
  */

@@ -29,8 +29,8 @@ export interface CustomErrors {
 
 /**
  * @param given The function of the option `errors`.
- * @returns A function that classifies as it does. Undefined if it returns `undefined`, throws, or returns an unknown value. The last two are reported as an
- * anomaly.
+ * @returns A function that classifies as `given` does. Returns undefined if `given` returns `undefined`, throws, or returns an unknown value, and reports the
+ * last two as an anomaly.
  */
 export function classifier(given: Extract<OAuth2Options['errors'], (...given: never) => unknown>): Classify {
   return (status, document, report) => {

@@ -10,7 +10,7 @@ export function documentIn(text: string): Members | undefined {
   return isObject ? (document as Members) : undefined
 }
 
-/** @returns The document's own member; undefined where the member is absent or null. */
+/** @returns The document's own member; undefined if the member is absent or null. */
 export function memberOf(document: Members | undefined, name: string): unknown {
   return document && Object.hasOwn(document, name) ? (document[name] ?? undefined) : undefined
 }
@@ -69,7 +69,7 @@ export function encodedDocument(encoded: string): Members | undefined {
   return documentIn(decodedText(encoded))
 }
 
-/** @param encoded UTF-8 in base64 or base64url. @returns Empty if it is neither. */
+/** @param encoded UTF-8 in base64 or base64url. @returns Empty if `encoded` is not base64. */
 export function decodedText(encoded: string): string {
   const bytes = quietly(() => atob(encoded.replace(/-/g, '+').replace(/_/g, '/')))
   return new TextDecoder().decode(Uint8Array.from(bytes ?? '', (char) => char.charCodeAt(0)))

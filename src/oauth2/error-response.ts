@@ -12,7 +12,7 @@ import { ADVICE, isKnownCode, said, type Said } from './error-words.ts'
 /** A complete error response (RFC 6749, section 5.2). */
 export interface ErrorResponse {
   readonly error: TokenError
-  /** The error of the RFCs that the response amounts to. */
+  /** The error code of the RFCs that the response amounts to. */
   readonly meaning: string | undefined
 }
 
@@ -22,21 +22,21 @@ export interface ErrorRules {
   readonly needsLogin: boolean
   /** Whether the client has a secret, a key or a certificate that could be wrong. */
   readonly isAuthenticated: boolean
-  /** For messages: the option to check, of a function that uses this source. It has none of the options that `ADVICE` names. */
+  /** For messages: the option to check, if another function, such as `mcpLogin`, uses this source. That function has none of the options that `ADVICE` names. */
   readonly option: string | undefined
   readonly report: ExchangeContext['report']
 }
 
-/** Whether a response has an error code, whatever its status: GitHub, Slack and Zoho send errors with status 200. Some known codes have two words. */
+/** Whether a response has an error code, whatever its status: GitHub, Slack and Zoho send errors with status 200. Some known codes contain a space. */
 function hasError(document: Members | undefined, { codes }: CustomErrors): boolean {
   return errorIn(document) !== undefined || isKnownCode(memberOf(document, 'error'), codes)
 }
 
 /**
- * Reads an error response: its words, then one row of the table of meanings, then its error.
+ * Reads the error codes and texts of a response, finds their row in the table of meanings, and makes the error.
  *
  * @param kind The request. Most servers respond to a revocation with a status alone.
- * @returns Undefined if the response is no error. It may still be unusable.
+ * @returns Undefined if the response is not an error. It may still be unusable.
  */
 export function errorResponseOf(
   kind: Exchange | 'revoke',
@@ -81,28 +81,28 @@ interface RejectedCall extends ErrorRules {
 /** Statuses that reject a request, unless an error code or a text says more. */
 const REJECTS: readonly number[] = [400, 401, 403]
 
-/** @returns An error of the RFCs, or `access_denied`. Undefined: only the status is known. */
+/** @returns An error code of the RFCs, or `access_denied`. Undefined: only the status is known. */
 function meaningOf(words: Said, call: RejectedCall): string | undefined {
   const { meaning } = words
   const { kind, status, document, isOfLogin } = call
   if (words.isClear) return meaning
   if (status === 401 && isOfClient(words, call)) return 'invalid_client'
-  // Auth0 and Okta deny the user. A source that can obtain finds out more by its obtain.
+  // Auth0 and Okta deny the user with this code. A source that can obtain learns more from its next obtain.
   if (isOfLogin && meaning === 'access_denied') return 'invalid_grant'
   // A web page, e.g. of a proxy, does not reject the refresh token.
   return meaning ?? (kind === 'refresh' && status === 400 && !document ? 'invalid_request' : undefined)
 }
 
 /**
- * Whether a 401 rejects the client (RFC 6749). Auth0 then sends access_denied, Keycloak unauthorized_client. In the refresh of a login, other words say nothing
- * about the client, and neither does a 401 without words if the client has nothing to authenticate with (F406).
+ * Whether a 401 rejects the client (RFC 6749). Auth0 then sends access_denied, Keycloak unauthorized_client. In the refresh of a login, other codes and texts
+ * say nothing about the client, and neither does a 401 without any if the client has nothing to authenticate with (F406).
  */
 function isOfClient({ meaning, isBare }: Said, { isOfLogin, isAuthenticated }: RejectedCall): boolean {
   if (meaning === 'invalid_request') return false
   return !isOfLogin || meaning === 'unauthorized_client' || (isAuthenticated && (isBare || meaning === 'access_denied'))
 }
 
-/** @param response Undefined: the option `errors` has classified the whole response, so its status and its form say nothing. */
+/** @param response Undefined: the option `errors` has classified the whole response, so its status and its format do not matter. */
 function rowOf(
   { kind, status, isOfLogin, isAuthenticated }: RejectedCall,
   name: string | undefined,
@@ -110,7 +110,7 @@ function rowOf(
 ) {
   const exchange = kind === 'revoke' ? 'obtain' : kind
   if (!response) return read(exchange, { status: 400 }, name, isOfLogin)
-  // These rows leave it open whether the refresh token of a login is valid. A client without credentials has none to correct.
+  // These statuses do not show whether the refresh token of a login is valid. If the client has no credentials, none can be wrong.
   const isOpen = name === undefined && isOfLogin && REJECTS.includes(status)
   const error = isOpen && !isAuthenticated ? 'invalid_request' : name
   const meaning = read(exchange, { ...shownBy(response), status: isOpen ? 403 : status }, error, isOfLogin)
@@ -119,7 +119,7 @@ function rowOf(
   return isPage ? { ...meaning, refreshToken: 'kept' as const } : meaning
 }
 
-/** The code, and what to do. */
+/** @returns The error code, and what to do. */
 function adviceOn(meaning: Meaning, code: string | undefined, name: string | undefined, call: RejectedCall): string {
   const option = call.option ?? (call.kind === 'revoke' ? 'revocationEndpoint' : 'tokenEndpoint')
   const other = name === undefined && meaning.outcome === 'rejected' ? otherProtocol(call.document) : undefined

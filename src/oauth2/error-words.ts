@@ -2,14 +2,14 @@ import { isOAuthError } from '../wire/meaning.ts'
 import { memberOf, type Members } from './document.ts'
 import type { ErrorMeaning } from './oauth2-options.ts'
 
-/** What the option `errors` says of error codes. */
+/** The meanings of error codes in the option `errors`. */
 export type CustomCodes = Readonly<Record<string, ErrorMeaning>>
 
-/** An error of the RFCs, or `access_denied`; what to do about it; the error codes that large providers use instead. Sources: `test/oauth2/providers.ts`. */
+/** An error code of the RFCs, or `access_denied`; what to do about it; the error codes that large providers use instead. Sources: `test/oauth2/providers.ts`. */
 type Word = readonly [meaning: string, advice: string | undefined, codes?: string]
 
 const WORDS: readonly Word[] = [
-  // Slack; Salesforce; Meta; Google Identity Toolkit. `DEAD_CODE` knows those that name the refresh token or the session.
+  // Slack; Salesforce; Meta; Google Identity Toolkit. `DEAD_CODE` matches those that name the refresh token or the session.
   [
     'invalid_grant',
     undefined,
@@ -67,15 +67,15 @@ const CODES: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
 /** Servers use these codes for anything, so the texts in the same response decide. */
 const VAGUE: readonly unknown[] = [undefined, 'invalid_request', 'unauthorized_client', 'access_denied']
 
-/** What the words of an error response say. */
+/** The meaning of the codes and texts of an error response. */
 export interface Said {
   /** The error code, if it is known. Messages quote no other text of a server, because it may contain a secret. */
   readonly code: string | undefined
-  /** An error of the RFCs, or `access_denied`. */
+  /** An error code of the RFCs, or `access_denied`. */
   readonly meaning: string | undefined
-  /** No text was read: the meaning is that of a code which is not vague. */
+  /** Whether a code that is not vague, or a text, gave the meaning. */
   readonly isClear: boolean
-  /** No word says more than the status. */
+  /** Whether no code or text says more than the status 401. */
   readonly isBare: boolean
 }
 
@@ -166,16 +166,16 @@ function isAboutDeadToken(texts: string): boolean {
   return (/refresh[ _-]?token/i.test(texts) ? DEAD : ENDED).test(texts)
 }
 
-/** A code that says no more than that a refresh token or a session has ended, in any spelling: `REFRESH_REUSE_DETECTED`, `bad_refresh_token`. */
+/** Matches codes that say only that a refresh token or a session has ended, in any spelling: `REFRESH_REUSE_DETECTED`, `bad_refresh_token`. */
 const DEAD_CODE =
   /^(e(rr(or)?)? |auth )?((bad|(invalid(ated)?|expired|revoked|inactive|unknown|reused?|rotated|replayed|blacklisted|terminated|ended|closed|already( been)? used|no longer valid|does not exist|not (found|active|valid))) (refresh )?(token|session)|(refresh( token)?|token|session) ((invalid(ated)?|expired|revoked|inactive|unknown|reused?|rotated|replayed|blacklisted|terminated|ended|closed|already( been)? used|no longer valid|does not exist|not (found|active|valid))|used|timeout|timed out))( detected)?( error| exception)?$/i
-/** A text about a refresh token. */
+/** For texts about a refresh token. */
 const DEAD =
   /\b(invalid(ated)?|expired|revoked|inactive|unknown|reused?|rotated|replayed|blacklisted|terminated|ended|closed|already( been)? used|no longer valid|does not exist|not (found|active|valid))\b/i
-/** Other texts. Sources: Zoom; X; better-auth, Meta; better-auth */
+/** For other texts. Sources: Zoom; X; better-auth, Meta; better-auth */
 const ENDED =
   /^invalid token\W*$|\btoken (is|was|has|has been) (invalid|expired|revoked)\b|\bsession ((is|was|has|been) )*(invalid(ated)?|expired|revoked|inactive|unknown|reused?|rotated|replayed|blacklisted|terminated|ended|closed|already( been)? used|no longer valid|does not exist|not (found|active|valid))\b|\b(user|account) (not found|does not exist|(is|was|has been) (deleted|disabled|deactivated|blocked|suspended))\b/im
-/** The text is about the client, or about the grant type. */
+/** Matches texts about the client or the grant type. */
 const ABOUT_CLIENT = /client.?(secret|id|credential|auth|assertion)|assertion|grant.?type|endpoint/i
-/** Says no more than the status 401. */
+/** Matches texts that say no more than the status 401. */
 const BARE = /^\W*((401|http|error|un|not|authorized|authorised|undefined)[\W_]*)*$/i

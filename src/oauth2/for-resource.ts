@@ -8,7 +8,7 @@ import { ResourceRequests } from './resource-requests.ts'
  * only another `scope`). All tokens of a login share its refresh token and its lease, so a single-use refresh token is presented once, whichever API needs a
  * token. They all end with the login. With client credentials, each resource has its own token and record.
  *
- * The result has no `adopt`, `logout` and `reset`: call those of the manager of the login. `status()` and events have the member `resource`. `close()` closes
+ * The result has no `adopt`, `logout` or `reset`: call those of the login's manager. `status()` and events have the member `resource`. `close()` closes
  * only this resource. Two calls with the same resource, audience and scope return the same object.
  *
  * @example
@@ -22,7 +22,8 @@ import { ResourceRequests } from './resource-requests.ts'
  * attachBearer(orders, forResource(login, { resource: 'https://orders.example.com', scope: 'orders:read' }))
  * ```
  * @param tokens The manager of the login; in a page also the result of `connectTokens`, if the worker calls `forResource`, too.
- * @throws {TypeError} The options name no API, or `resource` is no URI; the source of `tokens` does not support resources; `tokens` itself is the result of `forResource`.
+ * @throws {TypeError} The options name no API, or `resource` is not a URI; the source of `tokens` does not support resources; `tokens` itself is the result of
+ * `forResource`.
  */
 export function forResource(tokens: ResourceTokens, options: ResourceOptions): ResourceTokens {
   return openResource(tokens, options, (resource) => new ResourceRequests(resource))

@@ -10,8 +10,8 @@ const LATEST_S = 100_000_000_000
 
 /**
  * Converts a raw token response (RFC 6749, section 5.1), fresh or stored, to the argument of `adopt()`. Reads `access_token`,
- * `refresh_token`, `expires_in` (a number of seconds or its text; else `expires_on`, `expires` or `.expires`), the refresh token lifetimes of Keycloak, GitHub and QuickBooks, and `sub` of the
- * `id_token`, whose signature is not verified. `expires_at` (epoch seconds) wins over `expires_in`. `null` counts as absent.
+ * `refresh_token`, `expires_in` (seconds, as a number or as text; else `expires_on`, `expires` or `.expires`), the refresh token lifetimes of Keycloak, GitHub
+ * and QuickBooks, and `sub` of the `id_token`, whose signature is not verified. `expires_at` (epoch seconds) wins over `expires_in`. `null` counts as absent.
  *
  * @example
  * ```ts
@@ -66,7 +66,7 @@ function lifetimeLeft(response: Members, now: number, ageMs: number): number {
     const value = memberOf(response, name)
     if (value !== undefined && STRICT.includes(name))
       throw new TypeError(
-        `${name} must be a number of seconds, got ${typeof value === 'string' ? 'another text' : kindOf(value)}`,
+        `${name} must be a number of seconds, got ${typeof value === 'string' ? 'other text' : kindOf(value)}`,
       )
   }
   return DEFAULT_LIFETIME_MS - ageMs

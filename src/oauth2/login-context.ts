@@ -23,7 +23,7 @@ export interface LoginContext {
 /** Increment this when older releases cannot refresh with the text. */
 const RELEASE = 1
 
-/** @returns The text that travels as `context` of the tokens. */
+/** @returns The text for the member `context` of the tokens. */
 export function contextText(context: LoginContext): string {
   return JSON.stringify({ release: RELEASE, ...context })
 }
@@ -31,7 +31,7 @@ export function contextText(context: LoginContext): string {
 /**
  * @param logIn How to log in, for the message.
  * @returns The members of the text, not validated.
- * @throws {TokenError} if the text is not of this release. The refresh token is untouched then.
+ * @throws {TokenError} if the text does not have this `RELEASE`. Then the refresh token has not been presented.
  */
 export function contextIn(text: string | undefined, logIn: string): LoginContext {
   const given = quietly(() => JSON.parse(text ?? '') as unknown)

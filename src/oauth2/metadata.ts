@@ -9,8 +9,8 @@ import { documentIn, type Members } from './document.ts'
 const LIMIT_MS = 10_000
 
 /**
- * Fetches the metadata at one address, with the limits of a token request. Each of two addresses may take a third of the time. The last third is left for
- * the token request: if that were aborted, the refresh token would be in doubt.
+ * Fetches the metadata at one address, with the limits of a token request. An issuer has two addresses, and each may take a third of the time. The last
+ * third is left for the token request: if that were aborted, the refresh token would be in doubt.
  *
  * @param of What the metadata describe, for messages.
  * @throws {TokenError} if the metadata could not be fetched. No token request was sent then, so the refresh token is intact.

@@ -12,13 +12,13 @@ export type ErrorMeaning =
 
 export interface OAuth2Options {
   /**
-   * The token endpoint: `token_endpoint` in the metadata of the server (RFC 8414). A query is kept. Default: the one in the metadata of `issuer`.
+   * The token endpoint: `token_endpoint` in the metadata of the server (RFC 8414). Default: the endpoint in the metadata of `issuer`. A query is kept.
    */
   tokenEndpoint?: string | URL | undefined
   /**
    * The issuer identifier. Without `tokenEndpoint` the source reads its endpoints from the metadata of the issuer (RFC 8414, OpenID Connect Discovery),
-   * which must name the same issuer. The source fetches them at the first exchange, and again after a day. A `clientAuthentication` function receives the
-   * issuer as the audience of a signed assertion; default `tokenEndpoint`.
+   * which must name the same issuer. The source fetches the metadata at the first exchange, and again after a day. A `clientAuthentication` function receives
+   * the issuer as the audience of a signed assertion; default `tokenEndpoint`.
    */
   issuer?: string | URL | undefined
   /** Where `logout()` of the manager revokes the tokens (RFC 7009). Default with discovery: `revocation_endpoint` of the metadata. */
@@ -29,8 +29,8 @@ export interface OAuth2Options {
   /** The secret, or a function that returns it. The function is called at each exchange and may read a secret manager. */
   clientSecret?: string | (() => string | Promise<string>) | undefined
   /**
-   * `basic` (default), `post`, `none` (a public client, default without a secret unless `grant` is `client_credentials`; or a client certificate in
-   * `transport`), or a function that adds the proof to the body or the headers, such as `PrivateKeyJwt(key)` of oauth4webapi.
+   * `basic` (default), `post`, `none` (a public client, or one with a client certificate in `transport`; default if there is no `clientSecret` and `grant` is
+   * not `client_credentials`), or a function that adds the proof to the body or the headers, such as `PrivateKeyJwt(key)` of oauth4webapi.
    */
   clientAuthentication?:
     | 'basic'
@@ -55,10 +55,10 @@ export interface OAuth2Options {
     | undefined
   /**
    * What error codes of the server mean, if that differs from the RFCs, or if this package does not know them:
-   * `{ unauthorized_client: 'invalid_grant' }`. An error code is the `error` of a response, or its `error_code`, `code`, `type`, `errorType` or `status`. Or a
-   * function of the whole response: its `status`, and the `members` of its JSON object. The function is called first, and decides for any status;
-   * `undefined` leaves the decision to the built-in table. If it throws or returns another value, that counts as `undefined`, and is reported as the
-   * anomaly `unexpected-response`.
+   * `{ unauthorized_client: 'invalid_grant' }`. An error code is the `error` of a response, or its `error_subtype`, `suberror`, `error_code`, `errorType`,
+   * `code`, `type` or `status`. Or a function of the whole response: its `status`, and the `members` of its JSON object. The function is called first, and
+   * decides for any status; `undefined` leaves the decision to the built-in table. If it throws or returns another value, that counts as `undefined`, and is
+   * reported as the anomaly `unexpected-response`.
    */
   errors?:
     | Readonly<Record<string, ErrorMeaning>>
@@ -69,7 +69,7 @@ export interface OAuth2Options {
     | undefined
   /**
    * Called with the members of each accepted response, such as `id_token` or `instance_url`, before its tokens are used. The members include the tokens.
-   * Exceptions of the function are ignored.
+   * Exceptions that the function throws are ignored.
    */
   onAnswer?: ((members: Readonly<Record<string, unknown>>) => void) | undefined
   /**
@@ -77,7 +77,7 @@ export interface OAuth2Options {
    * Managers with different keys do not share a record of a store.
    */
   dpop?: DPoPKey | Promise<DPoPKey> | undefined
-  /** The scope tokens, separated by spaces or as a list. Sent with every exchange, until the server rejects `scope` in a refresh (`invalid_scope`). */
+  /** The scope tokens, separated by spaces or as a list. Sent with every exchange. Once the server has rejected `scope` in a refresh (`invalid_scope`), refreshes omit it. */
   scope?: string | readonly string[] | undefined
   /** Further parameters of every token request: `audience`, `resource`, … */
   parameters?: Readonly<Record<string, string>> | undefined

@@ -122,7 +122,7 @@ function checkedErrors(errors: unknown = {}): CustomErrors {
   return { codes }
 }
 
-/** Whether the token requests present a certificate (RFC 8705). The agent belongs to the user, so its options are read as they are. */
+/** Whether the token requests present a certificate (RFC 8705). The agent is the caller's, so its options are not validated. */
 function carriesCertificate(transport: OAuth2Options['transport']): boolean {
   const options = member(member(transport, 'httpsAgent'), 'options')
   return ['cert', 'pfx'].some((name) => member(options, name) !== undefined)
@@ -151,12 +151,12 @@ function membersOf(grant: ReturnType<typeof checkedGrant>): OAuth2Settings['memb
   return grant === 'login' ? undefined : () => ({ grant_type: grant })
 }
 
-/** @returns The parameters that the `grant` function returned. @throws {TypeError} that shows no value */
+/** @returns The parameters that the `grant` function returned. @throws {TypeError} without their values. */
 function checkedGrantParameters(given: unknown): Readonly<Record<string, string>> {
   checkObject('the parameters', given)
   const parameters = Object.assign(Object.create(null) as Record<string, string>, given)
   checkText('grant_type', parameters.grant_type)
-  // That would work once: the manager does not have this refresh token, so each renewal would present the same one.
+  // A refresh token that the function returns would work once: the manager does not have it, so each renewal would present it again.
   if (parameters.grant_type === 'refresh_token')
     throw new TypeError("grant_type must not be refresh_token: use grant: 'login' and adopt() of the token manager")
   for (const [name, value] of Object.entries(parameters)) checkText(name, value)

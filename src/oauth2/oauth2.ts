@@ -72,7 +72,7 @@ export class OAuth2 implements TokenSource {
   #omitsScope = false
   readonly #reported = new Set<string>()
 
-  /** @param option For messages: the option to check, of the function that uses the source. */
+  /** @param option For messages: the option to check, if a function other than `oauth2` uses the source. */
   constructor(settings: OAuth2Settings, option?: string) {
     this.refreshTokens = settings.refreshTokens
     this.reuseGraceMs = settings.reuseGraceMs
@@ -213,7 +213,7 @@ export class OAuth2 implements TokenSource {
   }
 }
 
-/** Whether a successful response has a new refresh token. Then no other part of the response may discard it (F345). */
+/** Whether a successful response has a new refresh token. Then no flaw in the rest of the response may cause its loss (F345). */
 function hasNewRefreshToken({ status, text }: TokenResponse, presented: string): boolean {
   const whole = isSuccess(status) ? documentIn(text) : undefined
   const [document = whole] = holdersOfToken(whole ?? {})

@@ -13,7 +13,7 @@ export interface ProofKey {
   send(url: URL, call: (proof: string) => Promise<TokenResponse>, context: ExchangeContext): Promise<TokenResponse>
 }
 
-/** @throws {TypeError} naming the option. A promise is validated once it resolves; no token request is sent before. */
+/** @throws {TypeError} naming the option. A promised key is validated when the promise resolves; until then no token request is sent. */
 export function proofKeyOf(given: GivenKey): ProofKey {
   if (!isPromised(given)) return keyWith(proofsOf('dpop', given), given.thumbprint)
   const key = given.then(checked, asTokenError)

@@ -45,8 +45,8 @@ function parametersOf({ options, scope }: Resource, { parameters }: OAuth2Settin
 }
 
 /**
- * `access_denied` denies the request, here for one resource. That the refresh token is invalid, servers say with `invalid_grant` (RFC 6749, sections 4.1.2.1
- * and 5.2), or with a text. Under 401 it concerns the client.
+ * `access_denied` denies the request, here for one resource (RFC 6749, section 4.1.2.1). If the refresh token is invalid, servers respond with `invalid_grant`
+ * (section 5.2), or with a text. With status 401, `access_denied` concerns the client.
  */
 function errorsOf({ errors }: OAuth2Settings): CustomErrors {
   const classify: CustomErrors['classify'] = (status, document, report) => {

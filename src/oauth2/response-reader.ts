@@ -39,7 +39,8 @@ export class ResponseReader {
    * Reads a response of status 2xx (RFC 6749, section 5.1) part by part: if only the access token is unusable, the refresh token is kept (F345).
    *
    * @param presented The refresh token that was sent. If the response has another one, an unusable lifetime counts as absent.
-   * @throws {TokenError} `ERR_TOKEN_RESPONSE` if a member is missing or unusable, and there is no refresh token.
+   * @throws {TokenError} `ERR_TOKEN_RESPONSE` if the access token is missing or unusable and there is no refresh token, if `refresh_token` or (see `presented`)
+   * `expires_in` is unusable, or if the response cannot be read.
    */
   grantIn(response: TokenResponse, context: ExchangeContext, presented?: string): DetailedGrant {
     const unusable = (why: string) => unusableResponse(response, why)
@@ -131,13 +132,13 @@ function othersIn(document: Members, now: number, unusable: (why: string) => Err
   return defined({ refreshToken, refreshLifetimeMs, subject: subjectIn(document) })
 }
 
-/** Microsoft Entra */
+/** `refresh_in` (Microsoft Entra): the seconds until a refresh is due. */
 function dueIn(document: Members, now: number) {
   const refreshAfterMs = lifetimeAmong(document, ['refresh_in'], now)?.ms ?? 0
   return refreshAfterMs > 0 && { refreshAfterMs }
 }
 
-/** @param nows The service's time; then ours, in case an instant is unusable by the clock of the service. */
+/** @param nows The service's time; then this machine's, in case an instant has passed by the service's clock. */
 function accessLifetime(document: Members, nows: readonly number[]): FoundLifetime | undefined {
   const found = ACCESS.flatMap((name) => nows.map((now) => lifetimeAmong(document, [name], now)))
   return found.find((one) => one && one.ms > 0)
@@ -146,7 +147,7 @@ function accessLifetime(document: Members, nows: readonly number[]): FoundLifeti
 /** Some servers grant these scope tokens without naming them in the response. */
 const UNLISTED = /^(openid|offline_access|.*\/\.default)$/
 
-/** `bot` and `user` name the owner of the token at Slack. `N_A`: RFC 8693, section 2.2.1. */
+/** Slack sends the kind of owner: `bot` or `user`. `N_A`: RFC 8693, section 2.2.1. */
 const BEARER = /^(bearer(token)?|bot|user|n_a)$/i
 
 const DPOP = /^dpop$/i

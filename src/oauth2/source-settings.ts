@@ -12,17 +12,17 @@ import { knownServer, type TokenServer } from './token-server.ts'
 /** The members of a token request. */
 export type RequestMembers = Record<string, string>
 
-/** The settings of a source. `oauth2` reads them from its options, `loginSource` from the context of a login. Features that only options can enable come with them as values. */
+/** The settings of a source. `oauth2` reads them from its options, `loginSource` from the context of a login. The code of features that only the options enable is passed in as values, so a bundle without `oauth2` omits it. */
 export interface OAuth2Settings {
   readonly server: (calls: TokenCalls) => TokenServer
   readonly client: AuthenticatedClient
   /** Whether the client has a secret, a key or a certificate that could be wrong. */
   readonly isAuthenticated: boolean
   readonly grant: NonNullable<OAuth2Options['grant']>
-  /** The members of the token request of an obtain. Undefined: only a user can obtain. */
+  /** The members of the token request of an obtain. Undefined: the source cannot obtain, and a user must log in. */
   readonly members: ((context: ExchangeContext) => RequestMembers | Promise<RequestMembers>) | undefined
   readonly account: string
-  /** Whether only `clientId` names the account, which many users share. */
+  /** Whether only `clientId` names the account, although many users share that id. */
   readonly isUnnamed: boolean
   readonly scope: readonly string[]
   readonly parameters: readonly (readonly [name: string, value: string])[]
@@ -71,7 +71,7 @@ export function checkedId(name: string, given: unknown): string {
 type Client = Pick<OAuth2Options, 'clientId' | 'clientSecret' | 'clientAuthentication' | 'grant'>
 
 export function checkedClient({ clientId, clientSecret, clientAuthentication, grant }: Client) {
-  // A public client must not use client credentials (RFC 6749, section 4.4), so a missing secret is an environment variable that is not set.
+  // A public client must not use client credentials (RFC 6749, section 4.4), so a missing secret means that an environment variable is not set.
   const isPublic = clientSecret === undefined && grant !== 'client_credentials'
   const method = clientAuthentication ?? (isPublic ? 'none' : 'basic')
   if (typeof method !== 'function') checkChoice('clientAuthentication', method, ['basic', 'post', 'none'])
@@ -89,5 +89,5 @@ export function checkedScope(scope: unknown = []): readonly string[] {
   const scopeTokens = (Array.isArray(scope) ? (scope as unknown[]) : scope.split(' ')).filter((one) => one !== '')
   if (scope !== '' && scopeTokens.every((one) => typeof one === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(one)))
     return scopeTokens as string[]
-  throw new TypeError('scope must be words of visible ASCII characters without " and \\, with spaces between')
+  throw new TypeError('scope must be words of visible ASCII characters except " and \\, separated by spaces')
 }

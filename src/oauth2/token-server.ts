@@ -11,7 +11,7 @@ export interface Endpoints {
 export interface TokenServer {
   /** Names the server in the id of a source. */
   readonly name: string
-  /** Whether tokens can be revoked. True if only the metadata can show that. */
+  /** Whether tokens can be revoked. Also true if only the metadata can show this. */
   readonly mayRevoke: boolean
   /** @throws {TokenError} if the endpoints are unknown. Then no token request was sent, and the refresh token is not spent. */
   endpoints(context: ExchangeContext): Promise<Endpoints>

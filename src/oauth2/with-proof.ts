@@ -4,8 +4,8 @@ import type { TokenResponse } from '../wire/token-response.ts'
 import { documentIn, errorIn } from './document.ts'
 
 /**
- * Sends a token request with a proof (RFC 9449, section 5). If the server rejects the proof, and its response has a new nonce or another time, sends the
- * request once more. The server rejected the first one before it read the refresh token, so that token is intact.
+ * Sends a token request with a proof (RFC 9449, section 5). If the server rejects the proof, and its response has a new nonce or shows another time, sends
+ * the request once more. The server rejected the first one before it read the refresh token, so that token is intact.
  *
  * @param call Sends the header `DPoP` with this text. It authenticates the client again, because an assertion is valid for one request, like a proof.
  */

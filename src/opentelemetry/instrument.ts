@@ -28,7 +28,7 @@ export interface InstrumentOptions {
  *
  * const stop = instrument(tokens, { meter: metrics.getMeter('payments'), tracer: trace.getTracer('payments') })
  * ```
- * @returns A function that ends the reports. From the next collection on, the gauges are 0. Call it for a manager that you close.
+ * @returns A function that ends the reports. From the next collection on, the gauges are 0. Call it when you close the manager.
  * @throws {TypeError} naming the option, or when the manager is instrumented already.
  */
 export function instrument(tokens: Pick<TokenManager, 'onAny' | 'status'>, options: InstrumentOptions): () => void {
@@ -40,7 +40,7 @@ export function instrument(tokens: Pick<TokenManager, 'onAny' | 'status'>, optio
   const monotonicNow = () => internals?.clock.monotonicNow() ?? performance.now()
   const measurements = meter && new Measurements(meter, attributes, () => tokens.status(), wallNow)
   const calls = new TokenRequests({ tracer, attributes, origin: internals?.origin, measurements, monotonicNow })
-  // Comes first, because it throws if the manager is instrumented already.
+  // This comes first, because it throws if the manager is instrumented already.
   const unwatch = internals?.watch?.(calls)
   const stops = [
     unwatch,

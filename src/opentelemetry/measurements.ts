@@ -81,7 +81,7 @@ export class Measurements {
     }
   }
 
-  /** Exporters repeat the last value of a gauge, so it must be 0 without a token, and once after the stop. @returns A function that stops this. */
+  /** Exporters repeat the last value of a gauge, so a gauge must be 0 without a token, and be reported as 0 once after the stop. @returns A function that stops this. */
   #observeGauge(
     gauge: ObservableGauge,
     read: (result: ObservableResult, status: Partial<LoginStatus>) => void,

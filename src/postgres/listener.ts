@@ -13,7 +13,8 @@ export interface PostgresListener {
 export const CHANNEL = 'axios_evergreen'
 
 /**
- * Listens when the first owner watches. pg does not reconnect: after a loss, owners poll as if there were no listener. @throws {TypeError} naming the option.
+ * Starts to listen when the first owner watches. pg does not reconnect: after a loss, owners poll as if there were no listener. @throws {TypeError} naming the
+ * option.
  */
 export function listening(listener: PostgresListener): ReturnType<typeof notifier> {
   checkObject('listener', listener)

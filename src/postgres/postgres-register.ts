@@ -35,7 +35,7 @@ export function postgresRegister(
     quoted(table),
     listener ? `key, pg_notify('${CHANNEL}', key)` : 'key',
   )
-  /** @returns undefined if the client returns anything else, which the store reports. */
+  /** @returns The rows; undefined if the client returns anything else, which the store reports. */
   const rowsOf: Query = async (text, values) =>
     ((await pool.query(text, values)) as { rows: unknown[] } | undefined)?.rows
   const rowOf = rowReader(rowsOf, read, readWithoutEpoch)
@@ -67,7 +67,7 @@ export function postgresRegister(
 
 type Query = (text: string, values: unknown[]) => Promise<readonly unknown[] | undefined>
 
-/** @returns Reads the row of a key. A role that may not read the epoch reads without it from then on. */
+/** @returns A function that reads the row of a key. A role that may not read the epoch reads without it from then on. */
 function rowReader(rowsOf: Query, read: string, readWithoutEpoch: string): (key: string) => Promise<unknown> {
   let isEpochRefused = false
   return async (key) => {
@@ -78,7 +78,7 @@ function rowReader(rowsOf: Query, read: string, readWithoutEpoch: string): (key:
         if (!EPOCH_DENIED.includes(codeOf(thrown))) throw thrown
       }
     const rows = await rowsOf(readWithoutEpoch, [key])
-    // The epoch was denied, not the table.
+    // This read succeeded, so only the epoch was denied.
     isEpochRefused = true
     return rows?.[0]
   }

@@ -18,7 +18,7 @@ const NAME = /^(?:[a-z_][a-z0-9_$]{0,62}\.)?[a-z_][a-z0-9_$]{0,62}$/i
  * @param table Name of the table, or `schema.table`; the schema must exist. Case-sensitive. Default `evergreen_tokens`.
  * @returns `CREATE TABLE IF NOT EXISTS …`. The database user of the store needs SELECT, INSERT and UPDATE on that table. The store
  *   ignores rows whose `keep_until` has passed, so you can delete them at any time.
- * @throws {TypeError} if `table` is not such a name.
+ * @throws {TypeError} if `table` is not a valid name.
  */
 export function createTableStatement(table: string = DEFAULT_TABLE): string {
   // COLLATE "C": after an update of the system's locales, an index with another collation can be corrupt, and the key is then no longer unique.

@@ -31,7 +31,7 @@ export function commandOf(client: RedisClient): Command {
   if (isMethod(command)) return async (args) => command.call(client, args)
   throw new TypeError(
     'client must be a client of node-redis or ioredis, or have a method command(args); ' +
-      'for another library pass { command: (args) => client.customCommand(args) }, with its method for one command',
+      'for another library pass { command: (args) => client.customCommand(args) }, with the method that runs a command',
   )
 }
 

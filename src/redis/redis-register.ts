@@ -17,7 +17,8 @@ const MOST_EPOCHS = 10_000
  * the epoch and the uptime in seconds, or '' if the server was ever promoted. A value that is not a string is returned as '', which counts as no record.
  *
  * To replace: ARGV: the new value; ms to keep it; the epoch, or '' to skip its comparison; the expected value, absent if none is expected. Returns 1 if the
- * script stored the new value, -1 if the epoch differs, otherwise 0. The expected value of anything that is no record is '', including bytes beyond ASCII.
+ * script stored the new value, -1 if the epoch differs, otherwise 0. If the key holds anything but a record, such as bytes beyond ASCII, the expected value is
+ * ''.
  */
 const TEXT = `
 local key = KEYS[1]
@@ -77,8 +78,8 @@ export function redisRegister(client: RedisClient, subscriber?: RedisSubscriber)
       return { now, epoch: epoch === '' ? null : epoch, epochAt, value: String(value).includes('\ufffd') ? '' : value }
     },
     async replace(key, expected, value, keepMs, epoch = '') {
-      // Only a lease grants a refresh token, so only the lease needs the comparison. The step that completes it stores its epoch: in another epoch, the token
-      // is not presented.
+      // Only a lease grants a refresh token, so only the lease needs the comparison. The step that completes the lease stores the lease's epoch: in another epoch,
+      // the token is not presented.
       const isSettling = leased.delete(key)
       const args = [value, String(Math.ceil(keepMs)), isSettling ? '' : epoch]
       const stored = text(

@@ -12,9 +12,9 @@ export interface RedisStoreOptions extends SharedStoreOptions {
   /** A connected client: node-redis 5 or 6 (single, pool, cluster or sentinel), ioredis 5 or 6 (single or cluster), or any object that runs one command. */
   client: RedisClient
   /**
-   * A second connection, only for subscriptions: `client.duplicate()`, connected, of node-redis or ioredis. Pass it in all processes or in none. Steps that
-   * store then publish their key on the channel `axios-evergreen`, and an owner of a login checks the store when its key has changed, instead of every
-   * `renewal.maxStalenessMs`. Close it after the manager. Default: none.
+   * A second connection, only for subscriptions: `client.duplicate()`, connected, of node-redis or ioredis. Pass it in all processes or in none. Each
+   * write then publishes the key of its record on the channel `axios-evergreen`, and an owner of a login checks the store when its key has changed, instead of
+   * every `renewal.maxStalenessMs`. Close it after the manager. Default: none.
    */
   subscriber?: RedisSubscriber | undefined
 }

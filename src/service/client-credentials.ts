@@ -69,7 +69,8 @@ class ClientCredentialsSource implements TokenSource {
 /**
  * Reads the obtain response of Variant A (specification, section 2.2): `access`, `expires_in` in seconds, `token_type`.
  *
- * @throws {TokenError} `ERR_TOKEN_RESPONSE` if a member is missing or has the wrong type.
+ * @throws {TokenError} `ERR_TOKEN_RESPONSE` if `access` or `expires_in` is missing or unusable, or `token_type` is not Bearer. A missing `token_type` or `id`
+ *   is only reported.
  */
 function readGrant(document: TokenDocument, { report }: ExchangeContext): TokenGrant {
   if (document.attribute('expires_in') === undefined && document.attribute('access_expired_at') !== undefined)

@@ -6,7 +6,7 @@ import { checkCredential, fromFunction } from '../wire/credential.ts'
 export interface ProvidedCredentials<Credentials> {
   /**
    * Called once per exchange, e.g. to query a secret manager. The exchange uses the result throughout. If the function throws, the manager keeps only
-   * name, code and stack frames of the error, so log the error yourself.
+   * the name, code and stack frames of the error, so log the error yourself.
    */
   credentials: () => Credentials | Promise<Credentials>
   /**
@@ -31,7 +31,7 @@ export interface CredentialSource<Credentials> {
   /**
    * @param context The context of the exchange, if nothing has been sent yet.
    * @returns A copy for one exchange.
-   * @throws {TokenError} if the function fails or returns something else.
+   * @throws {TokenError} if the function fails, or returns anything but credentials.
    */
   get(context?: ExchangeContext): Promise<Credentials>
   /** Constant credentials, as text. */
@@ -66,7 +66,7 @@ export function credentialSource<Name extends string>(
     get: async (context) => reported(context, await provided(context)),
     async report(context) {
       const limit = { clock: context.clock, ms: REPORT_LIMIT_MS, signal: context.signal, atLimit: () => undefined }
-      // Called without the context, because the refresh has been sent, and the response of the service decides, whatever the function does.
+      // Called without the context, because the refresh has been sent, and the response of the service decides, whatever the function returns.
       await withinLimit(provided(), limit).then(
         (credentials) => reported(context, credentials),
         () => undefined,

@@ -5,7 +5,7 @@ import { type Meaning, read } from '../wire/meaning.ts'
 import type { TokenResponse } from '../wire/token-response.ts'
 import { USE_OAUTH, oauthErrorOf, oauthServer, VARIANT_B } from './token-document.ts'
 
-/** In a refresh: the service does not offer the endpoint (any more). The refresh token was not checked. */
+/** With these statuses for a refresh, the service does not have the endpoint, or no longer has it. The refresh token was not checked. */
 const GONE = [404, 405, 410, 415, 422]
 
 /**

@@ -20,7 +20,7 @@ import type { TokenServiceOptions } from '../wire/token-call.ts'
 import { SERVICE_OPTIONS, TokenEndpoint } from './token-endpoint.ts'
 
 export type LoginPasswordOptions = TokenServiceOptions & {
-  /** Verify `meta.sign` of obtain responses; a missing or wrong one is rejected with `ERR_SIGNATURE`. Default true. */
+  /** Verify `meta.sign` of obtain responses. If it is missing or wrong, the exchange rejects with `ERR_SIGNATURE`. Default true. */
   verifySignature?: boolean | undefined
 } & (Login | ProvidedCredentials<Login>)
 
@@ -32,7 +32,7 @@ export interface Login {
 
 /**
  * The token source of Variant B, which the service has deprecated (specification, sections 2.3 to 2.5, 4.2, 4.3, 5, 7.2 and
- * 7.3): `login` and `password`, rotating refresh tokens, signed obtain responses. Lifetimes count by the service's clock.
+ * 7.3): `login` and `password`, rotating refresh tokens, signed obtain responses. Lifetimes are measured by the service's clock.
  *
  * @example
  * ```ts
@@ -148,7 +148,7 @@ class LoginPassword implements TokenSource {
 
   /**
    * @param presented The refresh token that was sent. If the response has a new one, no other member may discard it (F345).
-   * @throws {TokenError} `ERR_TOKEN_RESPONSE` if a member is missing or has the wrong type.
+   * @throws {TokenError} `ERR_TOKEN_RESPONSE` if the access token, its expiry or the refresh token is unusable.
    */
   #grant(
     document: TokenDocument,

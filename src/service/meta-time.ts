@@ -11,8 +11,8 @@ export type MetaTime =
  * `meta.sign` covers `time` and `refresh` as one text without a separator. An attacker who alters responses can therefore move
  * characters from the end of `time` to the start of `refresh`, and the signature stays valid: `…:11.925654Z` and `abc` become
  * `…:11.925654` and `Zabc`. A zone prevents this, because no timestamp with a zone is a prefix of another. A time without a
- * zone is accepted only while the service has never sent a zone, and only if `refresh` does not start with a possible rest
- * of `time`. If a service never sends a zone, one gap remains: digits of the fraction can still move. The refresh token is then
+ * zone is accepted only while the service has never sent a zone, and only if `refresh` does not start with what could be the
+ * rest of `time`. If a service never sends a zone, one gap remains: digits of the fraction can still move. The refresh token is then
  * invalid, and the service rejects it.
  *
  * @param zoneWasSeen Whether an earlier accepted `meta.time` had a zone.
@@ -42,12 +42,10 @@ function flawOf(time: unknown): string {
 
 function formOf(time: unknown): string {
   if (typeof time === 'number') return 'a number'
-  if (typeof time !== 'string') return 'no text'
+  if (typeof time !== 'string') return 'not text'
   if (/^\d+(\.\d+)?$/.test(time)) return 'a number in text (epoch seconds or milliseconds?)'
   if (/^[A-Z][a-z]{2,8},? /.test(time)) return 'a date in words (an HTTP date?)'
   if (/^\d{8}T/.test(time)) return 'ISO 8601 without separators'
   if (/^\d{4}-\d\d-\d\d$/.test(time)) return 'a date without a time'
-  return /^\d{4}-\d\d-\d\d[Tt ]/.test(time)
-    ? 'like ISO 8601, but with parts that cannot be read'
-    : 'in a form that is not known'
+  return /^\d{4}-\d\d-\d\d[Tt ]/.test(time) ? 'like ISO 8601, but with parts that cannot be read' : 'in an unknown form'
 }

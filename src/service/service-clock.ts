@@ -20,7 +20,7 @@ export type Age = 'newer' | 'set-back' | 'old'
  */
 export class ServiceClock {
   #accepted: SignedTime | undefined
-  /** The last response that was old, if none was accepted since. */
+  /** The last response that was old, if none has been accepted since. */
   #rejected: SignedTime | undefined
   #zoneWasSeen = false
 
@@ -29,7 +29,7 @@ export class ServiceClock {
     return this.#zoneWasSeen
   }
 
-  /** Compares a signed response with the last accepted one, and with the one that was rejected since. */
+  /** Compares a signed response with the last accepted one, and with the last one rejected since then. */
   judge(seen: SignedTime): Age {
     const age = ageOf(seen, this.#accepted, this.#rejected)
     if (age === 'old') this.#rejected = seen
@@ -67,7 +67,7 @@ export class ServiceClock {
  * Judges the age of a response by its signed time.
  *
  * @param accepted The last accepted response. Without one, no response is old.
- * @param rejected The last response that was old since.
+ * @param rejected The last response since then that was old.
  */
 function ageOf(seen: SignedTime, accepted: SignedTime | undefined, rejected: SignedTime | undefined): Age {
   if (!accepted || isAfter(seen.time, accepted.time)) return 'newer'

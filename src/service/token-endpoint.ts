@@ -44,7 +44,7 @@ export class TokenEndpoint {
   /**
    * Sends one token request (specification, section 4).
    *
-   * @throws {TokenError} by status (section 7); as `TokenCalls.send` if the connection failed, or the response is too large or not
+   * @throws {TokenError} by status (section 7); as `TokenCalls.send` does if the connection failed, or the response is too large or not
    * UTF-8.
    */
   async post(

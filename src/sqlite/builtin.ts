@@ -1,4 +1,4 @@
 import { builtinModule } from '../core/builtin-module.ts'
 
-/** @returns A module of Node; undefined if the runtime does not have it. Nothing of it is loaded for callers that pass `database`. */
+/** @returns A module of Node; undefined if the runtime does not have it. Not an import, so that callers that pass `database` need no node:sqlite. */
 export const builtin = builtinModule as (id: string) => unknown

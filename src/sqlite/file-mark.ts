@@ -31,10 +31,10 @@ export function isOther(mark: string, than: string): boolean {
 const UNKNOWN = '.'
 
 /**
- * The epoch of a table. It includes the file in which the table was created. In a copy of that file the epoch differs, and is the same for all processes:
- * what was written after the copy was made is lost.
+ * The epoch of a table. It includes the mark of the file in which the table was created. A copy of that file has another epoch, the same for all processes,
+ * because it lacks what was written after the copy was made.
  *
- * @param made `id.inode.birth`, as stored in the table; `id` alone: the file is not included.
+ * @param made `id.inode.birth`, as stored in the table; `id` alone: the mark is not included.
  * @param here The mark of the opened file.
  */
 export function epochIn(made: string, here: string): string {

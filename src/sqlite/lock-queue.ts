@@ -26,7 +26,7 @@ export class LockQueue {
     this.#patienceMs = patienceMs
   }
 
-  /** @param step Synchronous. It is repeated if it throws that the database is locked. */
+  /** @param step Synchronous. It is repeated if it throws because the database is locked. */
   run<Value>(step: () => Value): Promise<Value> {
     return new Promise((resolve, reject) => {
       const until = this.#clock.monotonicNow() + this.#patienceMs

@@ -12,7 +12,7 @@ interface Runtime {
 
 let known: readonly [boot: string | undefined] | undefined
 
-/** @returns undefined where the system does not name its boot, or the runtime counts from the start of its process. */
+/** The monotonic time of this machine. @returns undefined if the system does not name its boot, or the runtime counts from the start of its process. */
 export function machineNow(): MachineInstant | undefined {
   const { process } = globalThis as Runtime
   known ??= [process && !process.versions.bun && !process.versions.deno ? bootOf() : undefined]

@@ -21,7 +21,7 @@ export function opening(file: string | URL): Open {
   const sqlite = builtin('node:sqlite') as { DatabaseSync: new (path: string) => Opened } | undefined
   if (!sqlite)
     throw new TypeError(
-      'file needs node:sqlite, of Node 22.13 or newer: update Node, or pass database of better-sqlite3',
+      'file needs node:sqlite, of Node 22.13 or newer: update Node, or pass a database of better-sqlite3',
     )
   const fs = builtin('node:fs') as typeof Fs
   const path = pathOf(file)
@@ -58,8 +58,7 @@ function makePlace(fs: typeof Fs, path: string): void {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (NETWORK.includes(fs.statfsSync(folder).type))
     throw new ForeignReply('file is on a network file system, where processes cannot share it: use a local path')
-  // Not opened again: on closing it, this process would lose all locks of its other connections (fcntl), and another process would delete the log that they
-  // use.
+  // Not opened again: closing it would release all locks of this process's other connections (fcntl), and another process would delete the log that they use.
   if (fs.statSync(path, { throwIfNoEntry: false })?.isFile()) fs.accessSync(path, fs.constants.R_OK | fs.constants.W_OK)
   else fs.closeSync(fs.openSync(path, 'a', 0o600))
 }

@@ -5,7 +5,7 @@ const RIGHTS = 'the file and its folder must belong to the user of this process,
 
 /** Advice by the result code of SQLite, or by the code of the system. */
 const ADVICE = {
-  BUSY: 'another process writes to the file for too long, or was stopped while it did',
+  BUSY: 'another process has held the lock for too long, or was stopped while holding it',
   CANTOPEN: RIGHTS,
   CORRUPT: 'the file is damaged: delete it, and log in or obtain again',
   EACCES: RIGHTS,
@@ -33,7 +33,7 @@ const CODES: Readonly<Record<number, string>> = {
   26: 'NOTADB',
 }
 
-const OPEN = 'the database has an open transaction, which could be rolled back: pass a connection of its own'
+const OPEN = 'the database has an open transaction, which could be rolled back: pass a separate connection'
 const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/(within|inside) a transaction/, OPEN],
   [/no such column|has no column|NOT NULL constraint/, 'the table does not have the columns of this store'],

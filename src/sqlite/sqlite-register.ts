@@ -9,7 +9,7 @@ import { type Open, TokenTable } from './token-table.ts'
  * A register in an SQLite database: one row of a table per key. Each step is its own transaction. The clock of the machine is the clock of all owners. The
  * epoch is an id that the table gets on creation, with the mark of its file.
  *
- * @param open Opens the database. Called again after it has failed.
+ * @param open Opens the database. Called again if it failed, or if the file was deleted or replaced.
  * @param patienceMs How long a step is retried while another process holds the lock. Meanwhile this process continues with other work.
  * @throws {TypeError} naming the option.
  */

@@ -23,8 +23,8 @@ export type SqliteStoreOptions = SharedStoreOptions & {
       }
     | {
         /**
-         * An open database of node:sqlite, better-sqlite3 or bun:sqlite. While the application has a transaction open, the store cannot use it. The store
-         * sets its `synchronous` to FULL and its `secure_delete` to ON.
+         * An open database of node:sqlite, better-sqlite3 or bun:sqlite. While the application has a transaction open, the store cannot use the database. The
+         * store sets its `synchronous` to FULL and its `secure_delete` to ON.
          */
         database: SqliteDatabase
       }

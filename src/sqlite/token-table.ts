@@ -84,7 +84,7 @@ export class TokenTable {
     this.#truncationPending = this.#sweep(at, now) || !holds || this.#truncationPending
   }
 
-  /** @throws that the database is locked, if another process is reading. */
+  /** @throws if another process is reading, and therefore locks the database. */
   truncate(): void {
     const database = this.#opened?.database
     if (!database) return
@@ -103,7 +103,7 @@ export class TokenTable {
 
   /** Creates the table if necessary. Reading an existing table needs no lock. */
   #make({ database, mark }: Opened): void {
-    // better-sqlite3 opens a WAL file with NORMAL: a power failure could then undo a lease, and the epoch would not change. Deleted tokens are overwritten.
+    // better-sqlite3 opens a WAL file with NORMAL: a power failure could then undo a lease, and the epoch would not change. `secure_delete` overwrites deleted tokens.
     database.exec('PRAGMA synchronous = FULL; PRAGMA secure_delete = ON')
     const { tables } = database.prepare(this.#texts.count).get(this.#name) as { tables: unknown }
     if (Number(tables) === 0) atOnce(database, 'BEGIN IMMEDIATE', () => database.exec(this.#texts.create(mark)))

@@ -295,7 +295,7 @@ describe('given an obtain response with an invalid signature', () => {
     ['a zone of two digits', '2026-01-01T00:00:00+03', /like ISO 8601, but/],
     ['ISO 8601 without separators', '20260101T000000Z', /ISO 8601 without separators/],
     ['a date alone', '2026-01-01', /a date without a time/],
-    ['something else', '?at noon?', /in a form that is not known/],
+    ['something else', '?at noon?', /in an unknown form/],
   ])(
     'when its time is %s, and its signature is valid, then the error names the form and verifySignature (F230)',
     async (_, text, form) => {
@@ -309,7 +309,7 @@ describe('given an obtain response with an invalid signature', () => {
 
   it.each([
     ['5', /meta\.time is a number/],
-    ['true', /meta\.time is no text/],
+    ['true', /meta\.time is not text/],
   ])('when its time is %s, then the error names what it is (F230)', async (text, form) => {
     await expectDistrusted(obtaining(obtainText(meta({ time: text }))).obtain(), form)
   })

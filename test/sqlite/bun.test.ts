@@ -84,7 +84,7 @@ async function run(program: string): Promise<unknown> {
         console.log(JSON.stringify(reasons))`),
     ).toEqual([
       'none',
-      'the database has an open transaction, which could be rolled back: pass a connection of its own',
+      'the database has an open transaction, which could be rolled back: pass a separate connection',
       'the database is closed: close the manager first',
     ])
   })

@@ -96,7 +96,7 @@ describeSqlite('given a database of better-sqlite3', () => {
     const register = sqliteRegister(() => database, 20)
     await register.replace(KEY, undefined, 'a', HOUR)
     database.exec('CREATE TABLE theirs (n); BEGIN; INSERT INTO theirs VALUES (1)')
-    const reason = 'the database has an open transaction, which could be rolled back: pass a connection of its own'
+    const reason = 'the database has an open transaction, which could be rolled back: pass a separate connection'
     expect(reasonOf(await outcome(register.replace(KEY, 'a', 'b', HOUR)))).toBe(reason)
     expect(reasonOf(await outcome(register.read(KEY)))).toBe(reason)
     database.exec('COMMIT')
@@ -233,7 +233,7 @@ describe('given invalid options of sqliteStore', () => {
     else
       expect(create).toThrow(
         new TypeError(
-          'file needs node:sqlite, of Node 22.13 or newer: update Node, or pass database of better-sqlite3',
+          'file needs node:sqlite, of Node 22.13 or newer: update Node, or pass a database of better-sqlite3',
         ),
       )
   })

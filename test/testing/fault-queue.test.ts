@@ -228,7 +228,7 @@ describe('given an invalid fault', () => {
       'obtain',
       {},
       1,
-      "fault must have a status, drop ('before' or 'after'), hang (true) or corrupt (signature, type, json, truncate) of the listed values, got {}",
+      "fault must be { status }, { drop: 'before' | 'after' }, { hang: true } or { corrupt: 'signature' | 'type' | 'json' | 'truncate' }, got {}",
     ],
     ['TypeError', 'obtain', null, 1, 'got null'],
     ['TypeError', 'obtain', { drop: 'never' }, 1, 'got {"drop":"never"}'],

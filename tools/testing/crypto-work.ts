@@ -24,7 +24,7 @@ export function cryptoWork(): Readonly<CryptoWork> {
   const work = (Reflect.get(subtle, WORK) as CryptoWork | undefined) ?? hide(subtle, WORK, { underWay: 0 })
   for (const name of OPERATIONS) {
     const operation = Reflect.get(subtle, name) as Operation | undefined
-    // A test may have replaced the method by a spy since the last call.
+    // A test may have replaced the method with a spy since the last call.
     if (operation && !(WORK in operation)) hide(subtle, name, counted(operation, work))
   }
   return work

@@ -16,7 +16,7 @@ export type SimulatedFault =
   /** The service neither acts nor responds. The connection stays open until the client or `close()` ends it. */
   | { hang: true }
   /**
-   * The service acts, and corrupts its response: a wrong `meta.sign`; a wrong `data.type`; no JSON; or truncated half way
+   * The service acts, and corrupts its response: a wrong `meta.sign`; a wrong `data.type`; text that is not JSON; or a body truncated half way
    * through the announced length. `signature` and `type` have no effect on a response without that member: `signature`
    * corrupts only obtains of Variant B, and neither corrupts the response of a resource.
    */
@@ -61,7 +61,7 @@ export class FaultQueue {
   }
 }
 
-/** @returns The damaged body; the same body if it lacks that member. For `truncate` the sender cuts the body. */
+/** @returns The corrupted body; the same body if it lacks that member. For `truncate`, the sender truncates the body. */
 export function corrupted(kind: RequestKind, body: string, how: MetFault['corrupt']): string {
   if (how === 'json') return '<!doctype html><title>Not JSON</title>'
   // A resource echoes the request, which may look like a token response.
@@ -86,6 +86,6 @@ function checkFault(fault: SimulatedFault): void {
   if (drop === 'before' || drop === 'after' || hang) return
   if (corrupt && DAMAGES.includes(corrupt)) return
   throw new TypeError(
-    `fault must have a status, drop ('before' or 'after'), hang (true) or corrupt (${DAMAGES.join(', ')}) of the listed values, got ${JSON.stringify(fault)}`,
+    `fault must be { status }, { drop: 'before' | 'after' }, { hang: true } or { corrupt: '${DAMAGES.join("' | '")}' }, got ${JSON.stringify(fault)}`,
   )
 }

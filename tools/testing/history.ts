@@ -99,7 +99,7 @@ export function unexplainedIn(notes: Iterable<Step>): string | undefined {
 const UNKNOWN = Symbol('unknown')
 type State = string | undefined | typeof UNKNOWN
 
-/** @param mayEnd There are other epochs. After its epoch, a `replace` returns false. */
+/** @param mayEnd There are other epochs. Once its epoch has ended, a `replace` returns false. */
 function flawIn(steps: Step[], mayEnd: boolean): string | undefined {
   steps.sort((one, other) => one.begunAt - other.begunAt)
   const { first, successors } = textsOf(steps)
@@ -120,7 +120,7 @@ function flawIn(steps: Step[], mayEnd: boolean): string | undefined {
     if (explained.length > 0) continue
     const must = successors.get(state)
     const isThere = must && (waiting.has(must) || unanswered.has(must))
-    // No step has read the texts of the others: any of them can explain why an expected text was gone.
+    // Without such a step, no read has found what the unanswered steps store, so any of them can explain why an expected text was gone.
     const next = must ? (isThere ? must : undefined) : unseenAfter(state, unanswered, waiting)
     if (next) {
       waiting.delete(next)
@@ -184,5 +184,5 @@ function flawOf(waiting: ReadonlySet<Step>, steps: readonly Step[]): string {
     ({ does, value, replaced }) => does === 'replace' && replaced !== false && value === step.value,
   )
   if (!isWritten) return `${who} found a text that was never stored`
-  return `${who} found a text that was not stored at that time: a later text was, or another step had replaced it`
+  return `${who} found a text that was not stored at that time: it had been replaced, or was stored later`
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type CryptoWork, cryptoWork } from './crypto-work.ts'
 
-/** Taken when this module is loaded: the mock timers of `node:test` replace it later. */
+/** Taken when this module is loaded: the mock timers of `node:test` may replace it later. */
 const macrotask = setImmediate
 
 /** A `Clock` (see the main entry) whose time moves only when a test moves it. */
@@ -33,7 +33,7 @@ interface Timer {
 
 /**
  * Makes a `Clock` that a test moves by hand. Pass it to `createTokenManager`. From then on, the methods of `crypto.subtle` are replaced by ones that
- * count running operations, because `advance` waits for these operations. `advance` never returns if a stub of yours never completes one.
+ * count running operations, because `advance` waits for these operations. The promise of `advance` never settles if a stub of yours never completes one.
  *
  * @example
  * ```ts

@@ -60,7 +60,7 @@ export function oauthEndpoints(
     if (family?.jkt !== undefined && family.jkt !== jkt)
       return errorReply(400, 'invalid_grant', 'The refresh token is bound to another key.')
     const issued = ledger.rotate(refresh, now)
-    // A login that was not bound belongs to the first key that uses it.
+    // A login that was not bound becomes bound to the first key that refreshes it.
     if (family && issued) family.jkt = jkt
     if (issued) return tokens(issued, jkt)
     ledger.revokeReused(refresh)

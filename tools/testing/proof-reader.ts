@@ -9,7 +9,7 @@ export interface ProvenRequest {
   readonly token?: string
 }
 
-/** The result of a proof: the thumbprint of its key, or why it is rejected (RFC 9449, sections 5, 7.1 and 8). */
+/** The result of reading a proof: the thumbprint of its key, or why it is rejected (RFC 9449, sections 5, 7.1 and 8). */
 export type ProofReading = { readonly jkt: string } | { readonly error: 'invalid_dpop_proof' | 'use_dpop_nonce' }
 
 export function isRejected(reading: object): reading is { readonly error: string } {

@@ -2,6 +2,8 @@ import { isRejected, type ProofReader, type ProvenRequest } from './proof-reader
 import type { TokenLedger } from './token-ledger.ts'
 
 /**
+ * Decides whether the API accepts a request.
+ *
  * @param now Epoch ms by the service's clock.
  * @returns The `WWW-Authenticate` header for the 401; undefined if the request has a valid token, and a valid proof if the token is bound to a key.
  */

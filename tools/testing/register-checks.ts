@@ -112,7 +112,7 @@ const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string)
     let expected: string | undefined
     for (const value of [`{"a":"b"}`, `';-- $1 \\ "{}`, 'é 漢字 🌲', ' a\n', 'x'.repeat(100_000)]) {
       equal(await register.replace(key, expected, value, HOUR_MS), true)
-      ok((await register.read(key)).value === value, `read another text than ${value.slice(0, 20)}`)
+      ok((await register.read(key)).value === value, `read a text other than ${value.slice(0, 20)}`)
       expected = value
     }
   },
@@ -146,7 +146,7 @@ const CHECKS: Record<string, (open: () => Promise<CheckedRegister>, key: string)
         const { value } = await register.read(key)
         if (await register.replace(key, value, String(Number(value ?? 0) + 1), HOUR_MS)) return
       }
-      fail(`replace returned false ${4 * OWNERS} times, although the value can have changed only ${OWNERS - 1} times`)
+      fail(`replace returned false ${4 * OWNERS} times, although the value can only have changed ${OWNERS - 1} times`)
     }
     const registers = await Promise.all(Array.from({ length: OWNERS }, open))
     await Promise.all(registers.map(count))
@@ -190,6 +190,6 @@ async function race(open: () => Promise<CheckedRegister>, key: string, expected:
     registers.map((register, n) => register.replace(key, expected, `owner ${n}`, HOUR_MS)),
   )
   const winners = replies.flatMap((replaced, n) => (replaced ? [`owner ${n}`] : []))
-  equal(winners.length, 1, `one of ${OWNERS} must get true, got ${winners.join(', ') || 'none'}`)
+  equal(winners.length, 1, `exactly one of ${OWNERS} must get true, got ${winners.join(', ') || 'none'}`)
   equal((await registers[0]?.read(key))?.value, winners[0])
 }

@@ -4,7 +4,7 @@ export interface SimulatedServiceOptions {
   /** Ms from issue to expiry of a refresh token. Default 6 h. */
   refreshLifetimeMs?: number
   /**
-   * Token requests allowed in any period of `windowMs` (a sliding window; rejected requests do not count) before 429.
+   * Token requests allowed in any period of `windowMs` (a sliding window; rejected requests do not count). Further ones get 429.
    * Default: no limit.
    */
   throttle?: { calls: number; windowMs: number }
@@ -39,7 +39,7 @@ export function serviceSettings({
 }: SimulatedServiceOptions) {
   const [name] = Object.keys(unknown)
   if (name !== undefined) throw new TypeError(`startTokenService has no option '${name}'`)
-  // Within these limits both date formats can write every instant.
+  // Within these limits both date formats can represent every instant.
   checkNumber('accessLifetimeMs', accessLifetimeMs, 'above 0, at most 1e14', (value) => value > 0 && value <= 1e14)
   checkNumber('refreshLifetimeMs', refreshLifetimeMs, 'above 0, at most 1e14', (value) => value > 0 && value <= 1e14)
   // setTimeout wraps at 2^31-1 ms and then fires at once.

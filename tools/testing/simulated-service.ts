@@ -19,10 +19,10 @@ export interface SimulatedService {
   readonly baseUrl: string
   /**
    * An OAuth 2.0 token endpoint (RFC 6749) of the same service, for `client`: client credentials, and rotating refresh tokens. The second use of a refresh
-   * token gets 400 `invalid_grant`, and revokes all tokens descended from the same token set. The client authenticates by basic or in the body. Tokens that
-   * are requested with a proof of possession (DPoP, RFC 9449) are bound to its key: each request and refresh with them needs a proof of the same key. The
-   * response to client credentials has a refresh token too: RFC 6749 advises against that, but some servers do it. The tokens of a login may also be
-   * refreshed by a public client: any `client_id`, no secret.
+   * token gets 400 `invalid_grant`, and revokes all tokens descended from the same token set. The client authenticates with HTTP Basic or in the body. Tokens
+   * that are requested with a proof of possession (DPoP, RFC 9449) are bound to its key: each request and refresh with them needs a proof of the same key. The
+   * response to client credentials has a refresh token too: RFC 6749 advises against that, but some servers do it. The tokens of a login may also be refreshed
+   * by a public client: any `client_id`, no secret.
    */
   readonly tokenEndpoint: string
   /**
@@ -37,7 +37,7 @@ export interface SimulatedService {
   readonly loginEndpoint: string
   /** The credentials that Variant A and `tokenEndpoint` accept; random for each service. */
   readonly client: { clientId: string; clientSecret: string }
-  /** The credentials Variant B accepts; random for each service. */
+  /** The credentials that Variant B accepts; random for each service. */
   readonly login: { login: string; password: string }
   /**
    * Every request served, oldest first. A request is added when its response is sent, or when it is dropped or left hanging. `at` is that moment,

@@ -1,7 +1,7 @@
 /**
  * Allows `calls` in any period of `windowMs` (a sliding window). A rejected call does not extend the wait.
  *
- * @returns A function to call for each request. It returns 0 if the request is allowed (and counted), else the ms until one will be.
+ * @returns A function to call for each request. It returns 0 if the request is allowed (and counted), else the ms until one would be allowed.
  */
 export function slidingWindow({ calls, windowMs }: { calls: number; windowMs: number }): (now: number) => number {
   let allowedAt: number[] = []

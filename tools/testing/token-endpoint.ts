@@ -23,7 +23,7 @@ export interface TokenRequest {
   body: string
 }
 
-/** @returns A function to call for each request. It returns 0 if the request is allowed (and counted), else the ms until one will be. */
+/** @returns A function to call for each request. It returns 0 if the request is allowed (and counted), else the ms until one would be allowed. */
 export function throttleOf({ throttle }: ServiceSettings): (now: number) => number {
   return throttle ? slidingWindow(throttle) : () => 0
 }
