@@ -98,7 +98,8 @@ describe('F314: given docs/your-tests.md', () => {
         `import { attachBearer, createTokenManager } from 'axios-evergreen'
          test('an attachment', () => attachBearer(${instance}, createTokenManager({ source: { id: 'a', obtain() {} } })))`,
       )
-      const message = 'instance, the first argument, must be an axios instance: if a test mocks axios, mock axios-evergreen, too'
+      const message =
+        'instance, the first argument, must be an axios instance: if a test mocks axios, mock axios-evergreen, too'
       expect([code, printed]).toEqual([1, expect.stringContaining(message)])
     },
   )
