@@ -159,12 +159,18 @@ export class Family {
     this.account.settings.events.anomaly('unexpected-response', message)
   }
 
-  /** An exchange for a resource has rotated the refresh token of the login. @param before The version of the record that it began with. */
-  rotated({ version, login, refreshToken, refreshRemainingMs }: StoredTokens, before: number): void {
+  /**
+   * An exchange for a resource has rotated the refresh token of the login. The manager of the login has seen this version only if it holds that token:
+   * otherwise the login of another user would revoke a spent one, or none (F281).
+   *
+   * @param before The version of the record that the exchange began with.
+   */
+  rotated(stored: StoredTokens, before: number): void {
     const { account } = this
-    if (account.seenVersion >= before) account.seenVersion = Math.max(account.seenVersion, version)
-    const { current } = account
-    if (!current || current.stored.login !== login || refreshToken === undefined) return
+    const { current, login, seenVersion } = account
+    const { refreshToken, refreshRemainingMs, version } = stored
+    if (!current || login?.isOther(stored) || refreshToken === undefined) return
+    if (seenVersion >= before) account.seenVersion = Math.max(seenVersion, version)
     const ageMs = current.stored.accessRemainingMs - current.remainingMs
     const leftMs = refreshRemainingMs === undefined ? undefined : refreshRemainingMs + ageMs
     current.stored = { ...current.stored, refreshRemainingMs: leftMs, refreshToken, version }

@@ -154,6 +154,21 @@ export function promisesOfLogin(place: Place): void {
     },
   )
 
+  it.each(['logout', 'adopt'] as const)(
+    'when only a resource has renewed since the login began, then %s revokes the refresh token of that renewal (F281, F421)',
+    async (act) => {
+      const { server, open, quiet } = await worldWith(place)
+      const login = open()
+      await login.adopt({ refreshToken: server.login('ada'), subject: 'ada' })
+      await forResource(login, { resource: ORDERS }).getAccessToken()
+      const { newest } = server
+      await (act === 'logout' ? login.logout() : login.adopt({ refreshToken: server.login('bob'), subject: 'bob' }))
+      await quiet()
+      await login.settled()
+      expect(server.revoked).toEqual([newest])
+    },
+  )
+
   it('when a resource waits while the login ends, then its caller gets no token of the next login (F421)', async () => {
     const { server, open } = await worldWith(place)
     const login = open()

@@ -26,7 +26,8 @@ export class RotatingServer {
   /** A refresh token may be presented once more, if its answer did not arrive. */
   hasGrace = false
   reuses = 0
-  revocations = 0
+  /** The tokens that it was asked to revoke. */
+  readonly revoked: string[] = []
   inFlight = 0
   mostInFlight = 0
   padding = ''
@@ -40,6 +41,10 @@ export class RotatingServer {
   async start(): Promise<this> {
     this.#server = await serve((request, reply) => void this.#answer(request.url ?? '', reply))
     return this
+  }
+
+  get revocations(): number {
+    return this.revoked.length
   }
 
   get origin(): string {
@@ -63,8 +68,9 @@ export class RotatingServer {
   async #answer(url: string, reply: ServerResponse): Promise<void> {
     const body = new URLSearchParams(this.#server!.seen.at(-1)!.body)
     if (url.endsWith('/revoke')) {
-      this.revocations += 1
-      const login = this.#logins.get(body.get('token') ?? '')
+      const token = body.get('token') ?? ''
+      this.revoked.push(token)
+      const login = this.#logins.get(token)
       if (login) login.isEnded = true
       reply.writeHead(200).end()
       return
