@@ -1,4 +1,5 @@
-import { isTokenError, type TokenError } from '../core/errors.ts'
+import type { ReadThrown } from '../core/account.ts'
+import { isTokenError } from '../core/errors.ts'
 import type { LoginLayer } from '../core/login-layer.ts'
 import { member } from '../core/thrown.ts'
 import {
@@ -14,7 +15,7 @@ import {
   type TokenSource,
 } from '../core/token-source.ts'
 import { bare } from '../core/whole.ts'
-import { isOfResource, refusal } from './refusals.ts'
+import { isRefused, refusal } from './refusals.ts'
 import type { Resource } from './resource-options.ts'
 
 /** What a source of this package requests for a resource. */
@@ -32,7 +33,7 @@ export interface ResourceSourceOptions {
   /** Whether the resource has a record of its own. Then two resources must not share a key. */
   readonly isSeparate: boolean
   readonly login: LoginLayer | undefined
-  readonly readThrown: (thrown: unknown, exchange: Exchange) => TokenError
+  readonly readThrown: ReadThrown
 }
 
 /** Requests the tokens of one resource from the source of a manager. */
@@ -78,7 +79,7 @@ export class ResourceSource implements TokenSource {
     context: PackageContext,
     ask: (context: ExchangeContext) => Promise<TokenGrant>,
   ): Promise<TokenGrant> {
-    const { resource, requests, readThrown } = this.#options
+    const { resource, requests, readThrown, isSeparate } = this.#options
     const internal = {
       ...internalOf(context),
       sourceFor: (settings: never) => requests.sourceFor(settings) as never,
@@ -87,8 +88,9 @@ export class ResourceSource implements TokenSource {
     try {
       return await ask(about)
     } catch (thrown) {
-      const error = isTokenError(thrown) ? thrown : readThrown(thrown, exchange)
-      throw isOfResource(error) ? refusal(error) : thrown
+      if (isSeparate) throw thrown
+      const error = isTokenError(thrown) ? thrown : readThrown(thrown, exchange, true)
+      throw isRefused(error) ? refusal(error) : thrown
     }
   }
 }

@@ -2,7 +2,7 @@ import type { Decide, Lease, LeaseResult, ReleaseResult, Report } from '../core/
 import type { AdoptedTokens, NewTokens, StoredTokens } from '../core/stored-tokens.ts'
 import type { TokenRecord } from '../core/token-store.ts'
 import type { Family } from './family.ts'
-import { isOfResource } from './refusals.ts'
+import { isOfResource, othersFirst } from './refusals.ts'
 import { NOTHING_WRITTEN, throughSlot, type Written } from './slot-view.ts'
 
 /** The lease of a record that does not project, and when it was requested. */
@@ -78,8 +78,9 @@ export class SlotRecord implements TokenRecord {
 
   async release(lease: Lease, given: Report | Decide): Promise<ReleaseResult> {
     const own = this.#leases.get(lease)
-    if (!own) return this.#told(this.#record.release(lease, given))
-    const released = await this.#record.release(own.lease, (meanwhile) => this.#reported(given, meanwhile))
+    const decided: Decide = (meanwhile) => othersFirst(typeof given === 'function' ? given(meanwhile) : given)
+    if (!own) return this.#told(this.#record.release(lease, decided))
+    const released = await this.#record.release(own.lease, (meanwhile) => this.#reported(decided, meanwhile))
     return released.newer ? { ...released, newer: this.#projected(released.newer) } : released
   }
 
@@ -91,13 +92,10 @@ export class SlotRecord implements TokenRecord {
     return result
   }
 
-  /** @returns The report, without its cool-down if the server rejected only the resource: then other managers of the login need not wait. */
-  #reported(given: Report | Decide, meanwhile: Parameters<Decide>[0]): Report {
-    const { newer } = meanwhile
-    const report =
-      typeof given === 'function' ? given({ ...meanwhile, ...(newer && { newer: this.#projected(newer) }) }) : given
-    const { shared, ...others } = report
-    return shared?.kind === 'cool-down' && isOfResource(shared) ? others : report
+  /** @returns The report, without its cool-down if the server rejected only the resource: a record in memory has no place for it. */
+  #reported(decided: Decide, { newer, contested }: ReleaseResult): Report {
+    const { shared, ...others } = decided({ contested, newer: newer && this.#projected(newer) })
+    return shared?.kind === 'cool-down' && isOfResource(shared) ? others : { ...others, shared }
   }
 
   acquireForLogout(...given: Parameters<TokenRecord['acquireForLogout']>): Promise<LeaseResult> {

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals'
+import { inspect } from 'node:util'
 import { isTokenError } from '../../src/index.ts'
 import { challengeOf, forResource } from '../../src/oauth2/index.ts'
 import { failureOf } from '../service/world.ts'
@@ -118,6 +119,70 @@ export function promisesOfLogin(place: Place): void {
       expect(server.whatIs(await stock.getAccessToken())?.what).toContain(STOCK)
     },
   )
+
+  it.each([
+    [400, 'invalid_request', 'public'],
+    [400, 'unknown_word', 'public'],
+    [401, undefined, 'public'],
+    [401, undefined, 'secret'],
+    [403, 'unknown_word', 'secret'],
+    [404, undefined, 'secret'],
+    [200, undefined, 'public'],
+  ])(
+    'when one resource is refused with %i %s to a %s client for 15 minutes, then the login and the others are served (F203, F420)',
+    async (status, error, client) => {
+      const { server, open, clock, quiet } = await worldWith(place)
+      const login = open(client === 'secret' ? { clientSecret: 'a secret' } : {})
+      await login.adopt({ refreshToken: server.login('ada') })
+      server.refuses = (body) => (body.get('resource') === STOCK ? { status, error } : undefined)
+      const orders = forResource(login, { resource: ORDERS })
+      const stock = forResource(login, { resource: STOCK })
+      for (let n = 0; n < 6; n += 1) {
+        const failure = await failureOf(stock.getAccessToken())
+        expect(failure).toMatchObject({ code: 'ERR_TOKEN_REQUEST', status })
+        expect(inspect(failure)).not.toContain('login is required')
+        expect(server.whatIs(await orders.getAccessToken())?.what).toBe(ORDERS)
+        expect(server.whatIs(await login.getAccessToken())?.what).toBe('login')
+        await clock.advance(150_000)
+        await quiet()
+      }
+      expect([server.reuses, login.status().login]).toEqual([0, 'present'])
+    },
+  )
+
+  it.each(['invalid_client', 'unauthorized_client'])(
+    'when one resource is refused with %s, then that judges the client, and no other resource is requested meanwhile (F420)',
+    async (error) => {
+      const { server, open } = await worldWith(place)
+      const login = open()
+      await login.adopt({ refreshToken: server.login('ada') })
+      server.refuses = (body) => (body.get('resource') === STOCK ? { status: 400, error } : undefined)
+      for (const resource of [STOCK, ORDERS])
+        expect(await failureOf(forResource(login, { resource }).getAccessToken())).toMatchObject({
+          code: 'ERR_CREDENTIALS_REJECTED',
+        })
+      expect(server.requests.length).toBe(1)
+    },
+  )
+
+  it('when the service fails for one resource alone, and that one asks first, then the others are served between its attempts (F420)', async () => {
+    const { server, open, pass } = await worldWith(place)
+    const login = open()
+    await login.adopt({ refreshToken: server.login('ada') })
+    server.refuses = (body) => (body.get('resource') === STOCK ? { status: 503, error: 'later' } : undefined)
+    const apis = [STOCK, ORDERS].map((resource) => forResource(login, { resource }))
+    const served = [0, 0, 0]
+    for (let n = 0; n < 300; n += 1) {
+      for (const [at, api] of [...apis, login].entries())
+        api.getAccessToken().then(
+          () => (served[at]! += 1),
+          () => undefined,
+        )
+      await pass(1_000)
+    }
+    expect(served.map((count) => count >= 240)).toEqual([false, true, true])
+    expect(server.reuses).toBe(0)
+  })
 
   it('when a refresh with the scope of a resource is refused, then it is tried without it (F420)', async () => {
     const { server, open } = await worldWith(place)

@@ -21,7 +21,8 @@ export class RotatingServer {
   /** Decides about a request instead of the rules below. */
   refuses: (
     body: URLSearchParams,
-  ) => { status: number; error: string; error_description?: string; claims?: string } | undefined = () => undefined
+  ) => { status: number; error?: string | undefined; error_description?: string; claims?: string } | undefined = () =>
+    undefined
   lifetimeS = 60
   /** A refresh token may be presented once more, if its answer did not arrive. */
   hasGrace = false

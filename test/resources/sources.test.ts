@@ -76,6 +76,29 @@ describe('given a source of its own (F418)', () => {
     }
   })
 
+  it.each([
+    ['a rejected response without an error code', () => ({ response: { status: 400, data: {} } }), 'ERR_TOKEN_REQUEST'],
+    ['that the request was wrong', () => new TokenError('ERR_TOKEN_REQUEST', 'no'), 'ERR_TOKEN_REQUEST'],
+    ['that the refresh token was rejected', () => new TokenError('ERR_REFRESH_REJECTED', 'no'), 'ERR_LOGIN_REQUIRED'],
+    ['that a user must log in', () => new TokenError('ERR_LOGIN_REQUIRED', 'no'), 'ERR_LOGIN_REQUIRED'],
+  ])('when it throws %s for a resource, then that judges what it names (F420)', async (_, thrown, code) => {
+    const served = source()
+    const picky = source({
+      resources: true,
+      refresh: async (token, context) => {
+        if (context.resource) throw thrown() as Error
+        return served.refresh!(token, context)
+      },
+    })
+    const login = createTokenManager({ source: picky, clock: manualClock() })
+    await login.adopt({ refreshToken: 'r' })
+    expect(await failureOf(forResource(login, { resource: ORDERS }).getAccessToken())).toMatchObject({ code })
+    const own = login.getAccessToken()
+    if (code === 'ERR_TOKEN_REQUEST') expect(await own).toMatch(/^for-/)
+    else expect(await failureOf(own)).toMatchObject({ code })
+    await login.close()
+  })
+
   it('when it does not, or the options name nothing, then a TypeError says what to do', async () => {
     const plain = createTokenManager({ source: source() })
     const login = createTokenManager({ source: source({ resources: true }) })
