@@ -1,7 +1,7 @@
 import type { Account } from '../core/account.ts'
 import { digestOf } from '../core/digest.ts'
 import { TokenError } from '../core/errors.ts'
-import type { CoolDown } from '../core/lease.ts'
+import { type CoolDown, isOfLogin } from '../core/lease.ts'
 import type { LoginHost } from '../core/login-port.ts'
 import type { Machine } from '../core/machine.ts'
 import { CallFailed, coolDownOf } from '../core/plan.ts'
@@ -83,7 +83,8 @@ export class Family {
     })
     follow(machine, 'resume', () => this.#resume())
     follow(machine, 'close', () => this.#close())
-    if (!account.settings.store) this.#keepFailures()
+    // Other managers, such as those of a session, have a record of their own for each resource.
+    if (!account.settings.store && isOfLogin(account.settings.rules)) this.#keepFailures()
   }
 
   /**

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
-import { createTokenManager, type ExchangeContext, TokenError, type TokenSource } from '../../src/index.ts'
-import { person } from '../../src/login/index.ts'
+import { createTokenManager, type ExchangeContext, memoryStore, TokenError, type TokenSource } from '../../src/index.ts'
+import { person, session } from '../../src/login/index.ts'
 import { loginSource } from '../../src/oauth2/login-source.ts'
 import { contextText } from '../../src/oauth2/login-context.ts'
 import { forResource } from '../../src/oauth2/index.ts'
 import { manualClock } from '../../tools/testing/manual-clock.ts'
 import { failureOf, misuse } from '../service/world.ts'
-import { NO_STORE, ORDERS, STOCK, worldWith } from './world.ts'
+import { IN_MEMORY, NO_STORE, ORDERS, STOCK, worldWith } from './world.ts'
 
 describe('given a source of its own (F418)', () => {
   const asked: unknown[] = []
@@ -151,6 +151,37 @@ describe('given a server that denies a resource (F420)', () => {
     const failure = await failureOf(forResource(login, { resource: ORDERS }).getAccessToken())
     expect(failure).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' })
   })
+})
+
+describe('given a session whose resources have a record each', () => {
+  it.each([NO_STORE, IN_MEMORY])(
+    'when the service rejects the session, and $name keeps it, then each manager asks again after 10 s, and gets the token of the next user (F420)',
+    async (place) => {
+      const clock = manualClock()
+      let user: string | undefined = 'ada'
+      const asked: (string | undefined)[] = []
+      const obtain: TokenSource['obtain'] = async ({ resource }) => {
+        asked.push(resource?.audience)
+        if (!user) throw new TokenError('ERR_CREDENTIALS_REJECTED', 'no session', { status: 401 })
+        return { accessToken: `${user}-${asked.length}`, accessLifetimeMs: 60_000, subject: user }
+      }
+      const store = place === IN_MEMORY ? memoryStore() : undefined
+      const own: TokenSource = { id: 'page', login: session, resources: true, obtain }
+      const tokens = createTokenManager({ source: own, store, storeKey: 'page', clock, random: () => 0 })
+      const apis = [tokens, forResource(tokens, { audience: 'orders' })]
+      for (const api of apis) expect(await api.getAccessToken()).toMatch(/^ada/)
+      user = undefined
+      await clock.advance(130_000)
+      for (const api of apis)
+        expect(await failureOf(api.getAccessToken())).toMatchObject({ code: 'ERR_LOGIN_REQUIRED' })
+      asked.length = 0
+      await clock.advance(11_000)
+      user = 'bob'
+      for (const api of apis) expect(await api.getAccessToken()).toMatch(/^bob/)
+      expect(asked).toEqual([undefined, 'orders'])
+      await tokens.close()
+    },
+  )
 })
 
 describe('given credentials of a client, whose resources have a record each', () => {
