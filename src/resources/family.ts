@@ -1,6 +1,6 @@
 import type { Account } from '../core/account.ts'
 import { digestOf } from '../core/digest.ts'
-import { TokenError } from '../core/errors.ts'
+import { isTokenError, TokenError } from '../core/errors.ts'
 import { type CoolDown, isOfLogin } from '../core/lease.ts'
 import type { LoginHost } from '../core/login-port.ts'
 import type { Machine } from '../core/machine.ts'
@@ -92,6 +92,8 @@ export class Family {
    * lease requests reject (F409).
    */
   #keepFailures(): void {
+    const { error } = this.account.backoff ?? {}
+    if (isTokenError(error, 'ERR_LOGIN_REQUIRED')) this.#loss = error
     const { record } = this.account.settings
     const acquire = record.acquire.bind(record)
     const release = record.release.bind(record)

@@ -301,6 +301,26 @@ export function promisesOfLogin(place: Place): void {
     },
   )
 
+  it.each(['interaction_required', 'invalid_grant'])(
+    'when a resource is opened after the refresh of the login was rejected with %s, then it reports the same response, until the next login (F409, F421)',
+    async (error) => {
+      const { server, open } = await worldWith(place)
+      const login = open()
+      await login.adopt({ refreshToken: server.login('ada') })
+      server.refuses = () => ({ status: 400, error, claims: '{"acr":1}' })
+      const { loginReason, serviceCode, status } = await failureOf(login.getAccessToken())
+      const orders = forResource(login, { resource: ORDERS })
+      const failure = await failureOf(orders.getAccessToken())
+      expect(failure).toMatchObject({ code: 'ERR_LOGIN_REQUIRED', loginReason, serviceCode, status })
+      if (place === NO_STORE) expect(challengeOf(failure)).toEqual(challengeOf(await failureOf(login.getAccessToken())))
+      for (const api of [login, orders]) expect(api.status()).toMatchObject({ login: 'required', loginReason })
+      expect(server.requests.length).toBe(1)
+      await login.adopt({ refreshToken: server.login('bob') })
+      server.refuses = () => undefined
+      expect(server.whatIs(await orders.getAccessToken())?.user).toBe('bob')
+    },
+  )
+
   it.each([0, 1])(
     'when API %i of three rejects its token while the others wait, and the server requires the user, then each caller gets the claims (F409, F421)',
     async (by) => {
