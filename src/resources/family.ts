@@ -1,7 +1,7 @@
 import type { Account } from '../core/account.ts'
 import { digestOf } from '../core/digest.ts'
 import { isTokenError, TokenError } from '../core/errors.ts'
-import { type CoolDown, isOfLogin } from '../core/lease.ts'
+import { type CoolDown, isOfLogin, type View } from '../core/lease.ts'
 import type { LoginHost } from '../core/login-port.ts'
 import type { Machine } from '../core/machine.ts'
 import { CallFailed, coolDownOf } from '../core/plan.ts'
@@ -9,7 +9,7 @@ import type { NewTokens, StoredTokens } from '../core/stored-tokens.ts'
 import type { NamedResource } from '../core/resource.ts'
 import type { TokenRecord } from '../core/token-store.ts'
 import type { ResourceManager } from './resource-manager.ts'
-import type { Written } from './slot-view.ts'
+import { withoutExpired, type Written } from './slot-view.ts'
 
 /** One resource of a login. */
 interface Member {
@@ -73,6 +73,7 @@ export class Family {
     this.account = account
     this.machine = machine
     this.#generation = account.generations.current
+    const { rules, store } = account.settings
     const ended = () => this.#ended()
     follow(account.generations, 'end', ended)
     follow(account.generations, 'replaced', ended)
@@ -83,8 +84,11 @@ export class Family {
     })
     follow(machine, 'resume', () => this.#resume())
     follow(machine, 'close', () => this.#close())
-    // Other managers, such as those of a session, have a record of their own for each resource.
-    if (!account.settings.store && isOfLogin(account.settings.rules)) this.#keepFailures()
+    // For other sources, such as a session, each resource has a record of its own.
+    if (!isOfLogin(rules)) return
+    if (!store) this.#keepFailures()
+    // The managers of a `memoryStore` share one record, which keeps no tokens of resources.
+    else if (store.kind !== 'memory') this.#dropExpired()
   }
 
   /**
@@ -116,6 +120,21 @@ export class Family {
     follow(this.machine.logins, 'lost', (error: TokenError, by: 'here' | 'elsewhere') => {
       if (by === 'here') this.#loss = error
     })
+  }
+
+  /** The exchanges of the login's own manager, too, drop expired tokens of resources from the record. */
+  #dropExpired(): void {
+    const { record } = this.account.settings
+    const acquire = record.acquire.bind(record)
+    const view: View = (step) => withoutExpired(step as never) as never
+    const own: Pick<TokenRecord, 'acquire'> = {
+      acquire: async (...given) => {
+        const result = await acquire(...given)
+        // The same object: a copy would be another lease.
+        return result.kind === 'granted' && !given[3]?.view ? Object.assign(result, { view }) : result
+      },
+    }
+    Object.assign(record, own)
   }
 
   /** @throws {CallFailed} Why no manager of the login may make a token request now. */

@@ -64,6 +64,20 @@ export function throughSlot<Result>(step: Step<Result>, use: SlotUse): Step<Resu
   }
 }
 
+/** Lets a step of the login's own manager drop expired tokens of resources from what it writes (F422). */
+export function withoutExpired<Result>(step: Step<Result>): Step<Result> {
+  return (stored, reading) => {
+    const { state, result } = step(stored, reading)
+    return { state: state && freed(state, reading.now), result }
+  }
+}
+
+function freed(state: RecordState, now: number): RecordState {
+  const slots = Object.entries(slotsOf(state))
+  const left = kept(slots, now, MOST_SLOTS)
+  return left.length < slots.length ? withSlots(state, left, []).state : state
+}
+
 /** As `leftOf` of `src/record`, whose code a page without a store does not load. */
 function left({ at, ms }: Pick<StoredCoolDown, 'at' | 'ms'>, now: number): number {
   if (ms === null) return Infinity
@@ -159,7 +173,7 @@ function withSlot(state: RecordState, before: Slots['slots'], slot: Slot, use: S
     digest,
     used.includes(digest) ? { ...other, usedAt: now } : other,
   ])
-  return withSlots(state, [[use.digest, slot], ...kept(marked, now)], used)
+  return withSlots(state, [[use.digest, slot], ...kept(marked, now, MOST_SLOTS - 1)], used)
 }
 
 /** Restores the login's own access token. */
@@ -181,12 +195,12 @@ function slotIn({ accessToken, accessLifetimeMs, accessMs, dueMs }: StoredTokenS
   return { ...ABSENT, at: now, accessToken, accessLifetimeMs, accessMs, dueMs, usedAt: now }
 }
 
-/** Drops expired slots and, if there are still too many besides that of this step, the least recently used. */
-function kept(slots: readonly [string, Slot][], now: number): [string, Slot][] {
+/** Drops expired slots and, if there are still too many, the least recently used. */
+function kept(slots: readonly [string, Slot][], now: number, most: number): [string, Slot][] {
   return slots
     .filter(([, { at, accessMs, coolDown }]) => left({ at, ms: accessMs }, now) > 0 || restOf(coolDown, now) > 0)
     .sort(([, one], [, other]) => other.usedAt - one.usedAt)
-    .slice(0, MOST_SLOTS - 1)
+    .slice(0, most)
 }
 
 /** Drops the largest tokens until the record is short enough. */

@@ -47,7 +47,7 @@ export class KeptText {
 
   /** The access tokens of its resources. */
   async slots(): Promise<string[]> {
-    const { slots } = (await this.record()).resources as Slots
+    const { slots } = ((await this.record()).resources ?? { slots: {} }) as Slots
     return Object.values(slots).map(({ accessToken }) => accessToken)
   }
 }

@@ -38,17 +38,35 @@ export function promisesOfRecord(place: Place): void {
     await pass(1_000)
   })
 
-  it('when a token has expired, then it leaves at the next write (F422)', async () => {
-    const world = await worldWith(place)
-    const { server, open, pass } = world
-    const login = open()
-    await login.adopt({ refreshToken: server.login('ada') })
-    const first = await forResource(login, { audience: 'one' }).getAccessToken()
-    await pass(140_000)
-    const second = await forResource(login, { audience: 'two' }).getAccessToken()
-    expect(await world.kept.slots()).toEqual([second])
-    expect(first).not.toBe(second)
-  })
+  it.each(['of a resource', "of the login's own token"])(
+    'when tokens have expired, then they leave at the next write, %s (F422)',
+    async (which) => {
+      const world = await worldWith(place)
+      const { server, open, pass } = world
+      const login = open()
+      await login.adopt({ refreshToken: server.login('ada') })
+      const expired = await forResource(login, { audience: 'one' }).getAccessToken()
+      await pass(100_000)
+      server.lifetimeS = 600
+      const audiences = Array.from({ length: 16 }, (_, n) => `api-${n}`)
+      const left: string[] = []
+      for (const audience of audiences) left.push(await forResource(login, { audience }).getAccessToken())
+      if (which !== 'of a resource') await login.renew()
+      expect(left).not.toContain(expired)
+      expect((await world.kept.slots()).sort()).toEqual(left.sort())
+      // Each was used once, so it is renewed once.
+      await pass(1_300_000)
+      if (which === 'of a resource') {
+        const next = await forResource(login, { audience: 'two' }).getAccessToken()
+        expect(await world.kept.slots()).toEqual([next])
+      } else {
+        await login.renew()
+        expect(await world.kept.slots()).toEqual([])
+        expect(server.whatIs(await login.getAccessToken())?.what).toBe('login')
+      }
+      expect(server.reuses).toBe(0)
+    },
+  )
 
   it('when tokens are large, then the record stays under 64 KiB, the largest one leaves first, and that is told (F422)', async () => {
     const world = await worldWith(place)
