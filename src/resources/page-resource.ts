@@ -35,8 +35,13 @@ export class PageResource implements ResourceTokens {
     this.#page = page
     this.#resource = resource
     this.#onClose = onClose
-    this.#stopLogin = login.on('loginChanged', (event) => this.#emit('loginChanged', event))
     const tell = (name: string, given: object) => this.#tell(name, given)
+    this.#stopLogin = login.on('loginChanged', (event) => {
+      // The last status and token are those of the login before.
+      this.#status = this.#given = undefined
+      tell('look', {})
+      this.#emit('loginChanged', event)
+    })
     const own: Partial<ManagerInternals> = {
       resource: resource.options,
       hasEnded: (token) => token === this.#given?.token && systemClock.monotonicNow() >= this.#given.until,

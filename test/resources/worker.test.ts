@@ -85,6 +85,24 @@ describe('given pages of a worker with a login and two APIs (F425)', () => {
     expect([server.reuses, server.revocations]).toEqual([0, 1])
   })
 
+  it('when the login ends in one page, then no page reports a token of a resource, until the next login has one (F421, F424)', async () => {
+    const { server, pages } = await pagesOf(2)
+    await pages[0]!.adopt({ refreshToken: server.login('ada'), subject: 'ada' })
+    const orders = pages.map((page) => forResource(page, { resource: ORDERS }))
+    for (const api of orders) await api.getAccessToken()
+    const counts = orders[0]!.status().counts
+    await pages[0]!.logout()
+    for (const wait of [0, 30]) {
+      await turns(wait)
+      for (const api of orders) expect(api.status()).toMatchObject({ phase: 'empty', login: 'required' })
+      for (const api of orders) expect(api.status().accessExpiresAt).toBeUndefined()
+    }
+    expect(orders.map((api) => api.status().counts)).toEqual([counts, counts])
+    await pages[1]!.adopt({ refreshToken: server.login('bob'), subject: 'bob' })
+    for (const api of orders) await api.getAccessToken()
+    for (const api of orders) expect(api.status()).toMatchObject({ phase: 'fresh', login: 'present' })
+  })
+
   it('when a resource is refused, or closed in one page, then the page is told, and other pages go on', async () => {
     const { server, pages } = await pagesOf(2)
     await pages[0]!.adopt({ refreshToken: server.login('ada') })
