@@ -71,7 +71,7 @@ export function bff({ store, api: baseURL, client }: BffOptions) {
       if (isLoginRequired(error, request.account?.tokens)) response.writeHead(401).end()
       // Another login has replaced the login of this request: the page must show who is logged in, and ask before it sends the request again.
       else if (isTokenError(error, 'ERR_LOGIN_REPLACED')) response.writeHead(409).end()
-      // The store or the token service is unavailable: Express would respond with 500.
+      // The store or the token service is unavailable. Without this line, Express would respond with 500.
       else if (tokenErrorIn(error)?.retryable) response.writeHead(503).end()
       else next(error)
     },

@@ -58,7 +58,7 @@ for (const button of document.querySelectorAll('#trouble button'))
     if (button.name !== 'revoke') await tokens.renew().catch(() => undefined) // the events show the failure
   }
 
-// A login, a logout, or the end of a login, here or in another tab. After a login this tab asks again, because the user may be another one.
+// A login, a logout, or the end of a login, here or in another tab. After a login this tab asks again, because the user may have changed.
 tokens.on('loginChanged', ({ login }) => (login === 'required' ? show(false) : ask()))
 if (tokens.status().login === 'required') show(false)
 await ask()

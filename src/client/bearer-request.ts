@@ -210,7 +210,7 @@ async function afterVerdict<R extends ClientResponse>(
   return isRejected ? follow(request, response, failure) : surface(request, response, failure)
 }
 
-/** Handles a rejection without a response. */
+/** Handles an error of fetch that may hide a 401. */
 export function failed<R extends ClientResponse>(
   { binding, token, generation }: BearerRequest<R>,
   error: unknown,

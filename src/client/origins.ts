@@ -5,7 +5,7 @@ interface Page {
   readonly location?: { readonly href?: string }
 }
 
-/** @returns The address against which a browser resolves relative addresses; undefined outside a page. It may change between calls. */
+/** @returns The address against which pages and workers resolve relative addresses; undefined if there is no `location`. It may change between calls. */
 export function pageUrl(): string | undefined {
   const { document, location } = globalThis as Page
   return document?.baseURI ?? location?.href
@@ -16,9 +16,11 @@ export interface OriginSettings {
   readonly allowInsecureHttp: boolean
 }
 
-/** The default destination of requests: the name of the setting for messages, and its value if it has one. */
+/** The setting with the default destination of requests. */
 export interface Base {
+  /** How messages name the setting. */
   readonly name: string
+  /** Its value, if any. */
   readonly address?: string | undefined
 }
 

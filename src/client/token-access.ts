@@ -33,7 +33,7 @@ export function accessTo(tokens: ResourceTokens): TokenAccess {
   return known ? { ...custom, ...accessToOwn(tokens, known) } : custom
 }
 
-/** The access to a manager of this copy of the package. */
+/** The access to a manager of this package, from this or another copy of it. */
 export function accessToOwn<Known extends ManagerInternals>(tokens: ResourceTokens, known: Known) {
   return {
     ...known,
@@ -84,6 +84,6 @@ type Asked = 'getAccessToken' | 'replaceAccessToken'
 /** @throws {TypeError} unless the token is visible ASCII. axios would stringify other values, and strip other characters. */
 function checkedToken(method: keyof ResourceTokens, token: unknown): string {
   if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token
-  const got = token === '' ? 'an empty string' : typeof token === 'string' ? 'another string' : kindOf(token)
+  const got = token === '' ? 'an empty string' : typeof token === 'string' ? 'others' : kindOf(token)
   throw new TypeError(`${method} of the token manager must return a token of visible ASCII characters, got ${got}`)
 }

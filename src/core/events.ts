@@ -58,13 +58,13 @@ export type RenewalCause = TokenEvents['renewed']['because']
 
 /** The kind of an `anomaly`. */
 export type AnomalyKind =
-  | 'clock-skew' // this machine's clock differs from the service's by more than a minute, or the service's clock went back
+  | 'clock-skew' // meta.time differs by more than a minute from this machine's clock or the response's Date, or the service's clock went back
   | 'clock-jumped' // this machine slept, or its wall clock was set
   | 'retry-after-clamped' // the service asked for a longer pause than retry.maxRetryAfterMs
   | 'unexpected-response' // usable, but not as specified: missing id, same or no refresh token, …
   | 'origin-not-allowed' // a request was sent without a token: no attachment allows its origin
   | 'header-in-defaults' // a default header of the instance overrides the token
-  | 'header-leftover' // a request was sent without a token, because your code sets the header without one, such as `Bearer undefined`
+  | 'header-leftover' // a request was sent without a token, because your code sets the header to a value such as `Bearer undefined`
   | 'stored-tokens-unusable' // the stored record is damaged, comes from a newer release, or is encrypted with an unknown key
   | 'tokens-unencrypted' // the store has no encryption keys
   | 'store-restored' // the store may have lost writes: the manager does not present its refresh token

@@ -160,12 +160,12 @@ const MAYBE_ITSELF =
   '. A source that calls this manager, or an instance attached to it, waits for itself: use a plain instance'
 
 function callIn({ address, exchange: kind }: Known): string {
-  return `${kind ?? 'token'} request${typeof address === 'string' ? ` at ${address}` : ' of the token source'}`
+  return `${kind ?? 'token'} request${typeof address === 'string' ? ` to ${address}` : ' of the token source'}`
 }
 
 function awaitedIn(known: Known, limitMs: number): string {
   const what = known.awaited === undefined ? `the ${callIn(known)}` : known.awaited.replace(/^The /, 'the ')
-  return `${what}, for exchangeTimeoutMs (${limitMs} ms) at most`
+  return `${what}, limited to exchangeTimeoutMs (${limitMs} ms)`
 }
 
 function errorAtLimit(limitMs: number, known: Known): TokenError {
@@ -261,7 +261,7 @@ export interface Presented {
 
 /**
  * @returns The tokens of an exchange. A refresh keeps the subject of its token set, whatever the response names, and keeps its access token if the
- * response has no usable one. A reusable refresh token remains valid if the response has no other (RFC 6749, section 6).
+ * response has no usable one. A refresh token that is reusable, or of a `person`, is kept if the response has no other (RFC 6749, section 6).
  */
 export function receivedTokens(
   { lease, refreshToken }: Presented,
@@ -289,9 +289,9 @@ function accessOf({ accessToken, accessLifetimeMs, accessRemainingMs }: StoredTo
   return { accessToken, accessLifetimeMs, accessRemainingMs: accessRemainingMs - byMs }
 }
 
-/** @returns What is unexpected about the refresh token in the response to a refresh. A reusable one may be absent, or the same again. */
-export function rotationProblem(presented: string | undefined, next: string | undefined, graceMs: number) {
-  if (graceMs === Infinity || presented === undefined || (next !== undefined && next !== presented)) return undefined
+/** @returns What is unexpected about the refresh token in the response to a refresh. If `keepsMs` is Infinity, it may be absent, or the same again. */
+export function rotationProblem(presented: string | undefined, next: string | undefined, keepsMs: number) {
+  if (keepsMs === Infinity || presented === undefined || (next !== undefined && next !== presented)) return undefined
   return next === undefined
     ? "The response to a refresh has no refresh token: only refreshTokens: 'reusable' keeps the old one"
     : 'The response to a refresh has the same refresh token again'

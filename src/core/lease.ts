@@ -99,7 +99,7 @@ export interface Lease {
   readonly unclear?: { readonly says: string; readonly times: number; readonly sinceMs: number } | undefined
   /** Why there are no tokens. */
   readonly missing?: Missing | undefined
-  /** How often the refresh token was presented before and met a complete 5xx. */
+  /** How many earlier requests that presented the refresh token got a complete 5xx. */
   readonly presentations: number
   /** Consecutive failed renewals of all owners. */
   readonly failures: number
@@ -110,7 +110,7 @@ export interface Lease {
 }
 
 /**
- * The fate of the presented refresh token. `keep`: not spent, or none was presented. `counted`: met a complete 5xx, and may be presented a few more
+ * The fate of the presented refresh token. `keep`: not spent, or none was presented. `counted`: its request got a complete 5xx, and it may be presented a few more
  * times. `doubtful`: may be spent. `dead`: rejected by the service. A dead token is never presented again. A doubtful token is presented only within
  * the service's grace: after that, the service could mistake it for a stolen one. With a login, it is also presented if no access token is valid. The
  * fate does not apply to newer tokens in the record.

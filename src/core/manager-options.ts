@@ -198,7 +198,7 @@ function checkedSource(source: TokenSource): TokenSource {
   if (origin === undefined) return source
   checkText('source.origin', origin)
   if (!parsedUrl(origin))
-    throw wrong('source.origin', 'an absolute URL, such as https://payments.example.com', 'another text')
+    throw wrong('source.origin', 'an absolute URL, such as https://payments.example.com', 'another string')
   return source
 }
 

@@ -171,7 +171,7 @@ export function refreshTokenOutcomeOf(error: TokenError) {
   return detailsOf(error).refreshToken ?? (error.code === 'ERR_REFRESH_REJECTED' ? 'refused' : outcomeOf(error))
 }
 
-/** The fate of a refresh token that met a 5xx. A reusable one stays valid. If the grace covers the pause, this 5xx does not count as a presentation. */
+/** The fate of a refresh token whose request got a 5xx. A reusable one stays valid. If the grace covers the pause, this 5xx does not count as a presentation. */
 export function fateAfter5xx(error: TokenError, graceMs: number): RefreshTokenFate {
   if (graceMs === Infinity) return 'keep'
   return retryAfterMsOf(error) < graceMs ? 'doubtful' : 'counted'

@@ -7,7 +7,7 @@ export interface Fate {
   readonly retired: boolean
   /** When the refresh token may have been spent by an exchange whose response was lost. 0: at an unknown time. */
   readonly doubtAt?: number | undefined
-  /** How often the refresh token was presented and met a 5xx. */
+  /** How many requests that presented the refresh token got a 5xx. */
   readonly presentations: number
   /** Logins only: rejections that left it unclear whether the refresh token is still valid. */
   readonly unclear?: Unclear | undefined

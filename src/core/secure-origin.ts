@@ -29,7 +29,7 @@ export function checkedSecureUrl(name: string, value: unknown, allowInsecureHttp
   const url = parsedUrl(text)
   const isHttp = url !== undefined && /^https?:$/.test(url.protocol)
   // Any other text may contain a password anywhere.
-  const given = isHttp ? url.origin + url.pathname : /[@?#]/.test(text) ? 'another text' : `'${text}'`
+  const given = isHttp ? url.origin + url.pathname : /[@?#]/.test(text) ? 'another string' : `'${text}'`
   if (!isHttp) throw wrong(name, 'an absolute http or https URL', given)
   if (url.username || url.password) throw new TypeError(`${name} must not carry a user or password, got ${given}`)
   if (!mayCarrySecrets(url, allowInsecureHttp))

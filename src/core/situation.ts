@@ -39,7 +39,7 @@ export interface Situation {
   readonly isRejected?: boolean
   /** Presentations in this renewal that the service may have acted on, including this one. */
   readonly presented?: number
-  /** The refresh token met a 5xx before, which may have come from a gateway in front of the service (evidence only). */
+  /** An earlier request that presented the refresh token got a 5xx, perhaps from a gateway in front of the service (evidence only). */
   readonly met5xx?: boolean
   /** The credentials have changed since these tokens were obtained. */
   readonly isRotated?: boolean

@@ -12,7 +12,7 @@ export interface RejectedRefreshToken {
   readonly uncertaintyMs: number
   /** An earlier presentation of this token had an unknown outcome. */
   readonly attemptedBefore: boolean
-  /** The token met a 5xx before. */
+  /** An earlier request that presented this token got a 5xx. */
   readonly met5xx: boolean
   /** Another exchange of the account may have been in flight. */
   readonly contested: boolean

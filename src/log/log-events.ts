@@ -17,8 +17,8 @@ export interface EventLog {
 
 /**
  * Logs one readable line for each event of a manager: `info` for normal operation, `warn` for what needs attention,
- * `error` for a refresh token that may have been stolen. Tokens and logins that the manager only finds in its store cause no line. No line contains a
- * token or a credential.
+ * `error` for a refresh token that may have been stolen. Renewals by other processes, and what the first check of the store finds, cause no line. A later
+ * login or logout in another process does. No line contains a token or a credential.
  *
  * @example
  * ```ts

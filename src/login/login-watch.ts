@@ -128,8 +128,9 @@ export class LoginWatch implements LoginView {
   }
 
   /**
-   * The current login, as acts name it. None (0) if a user must log in: by now the last number may be that of a later login elsewhere. A session still names
-   * its last number. A manager that does not know whether there is a login gives no number, so the act ends whatever the record holds (F362).
+   * The current login, as acts name it. `login` is 0 if a user must log in: by now the last number may be that of a later login elsewhere. With a session,
+   * `login` stays the last number, if there is one. If the manager does not know whether there is a login, `login` is undefined, and the act ends any login
+   * that the record holds (F362).
    */
   get known(): Identity {
     const isNamed = this.#login !== 'required' || (this.#mayObtain && this.number !== undefined)
@@ -146,7 +147,7 @@ export class LoginWatch implements LoginView {
   }
 
   /**
-   * Whether tokens about to be used belong to another login than the manager's. Adopted logins have a number. Tokens that a session obtains may have none, so
+   * Whether tokens about to be used belong to a login other than the manager's. Adopted logins have a number. Tokens that a session obtains may have none, so
    * their users are compared, too.
    */
   isNext(tokens: StoredIdentity): boolean {
@@ -156,7 +157,7 @@ export class LoginWatch implements LoginView {
   }
 
   /**
-   * Whether tokens of the record belong to another login than the manager's. Tokens without a number never do: they are private, or of the first login of a
+   * Whether tokens of the record belong to a login other than the manager's. Tokens without a number never do: they are private, or of the first login of a
    * session.
    */
   isOther(tokens: StoredIdentity): boolean {
@@ -239,7 +240,7 @@ export class LoginWatch implements LoginView {
     this.#isUnreported = false
   }
 
-  /** The manager uses tokens of the record. @param isOther Whether they belong to another login than before. */
+  /** The manager uses tokens of the record. @param isOther Whether they belong to a different login than before. */
   seen(tokens: StoredIdentity, isOther: boolean, by: LoginChange['by'] = 'elsewhere'): void {
     const found = this.#foundBy(by)
     const isNews = isOther || this.#login !== 'present'
@@ -264,8 +265,8 @@ export class LoginWatch implements LoginView {
   }
 
   /**
-   * Notes tokens of the record that are unfit for this renewal. If they can be refreshed, there is a login, which may be news to the manager. With a session
-   * that is not certain: it may belong to another user by now. The next lease request names the login by its number: otherwise the record would return the same
+   * Notes tokens of the record that are unfit for this renewal. If they can be refreshed, there is a login, which may be news to the manager. For a
+   * session, this is not certain: its user may have changed. The next lease request names the login by its number: otherwise the record would return the same
    * tokens again (F332).
    */
   skipped(tokens: StoredTokens): void {

@@ -40,7 +40,7 @@ export async function endInRecord(account: Account, ended: EndedHere, act: Act):
   }
 }
 
-/** Clears the record, unless it holds another login than the manager had. @returns the tokens of that other login */
+/** Clears the record, unless it holds a login other than the manager's. @returns The tokens of that other login. */
 export async function clearRecord(
   { settings: { record }, seenVersion }: Account,
   { held, known }: EndedHere,

@@ -100,7 +100,7 @@ export class RecordChecker implements LoginChecker {
     this.#account.staleAt = needsChecks ? clock.monotonicNow() + renewal.maxStalenessMs : Infinity
   }
 
-  /** Checks now, whenever the record may have changed, and again after a failure of the store. @returns stop */
+  /** Checks now, whenever the record may have changed, and again after a failure of the store. @returns A function that stops this. */
   follow(): () => void {
     this.#followers += 1
     void this.check()

@@ -66,7 +66,7 @@ function lifetimeLeft(response: Members, now: number, ageMs: number): number {
     const value = memberOf(response, name)
     if (value !== undefined && STRICT.includes(name))
       throw new TypeError(
-        `${name} must be a number of seconds, got ${typeof value === 'string' ? 'other text' : kindOf(value)}`,
+        `${name} must be a number of seconds, got ${typeof value === 'string' ? 'another string' : kindOf(value)}`,
       )
   }
   return DEFAULT_LIFETIME_MS - ageMs

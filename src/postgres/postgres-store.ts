@@ -22,7 +22,8 @@ export interface PostgresStoreOptions extends SharedStoreOptions {
 
 /**
  * Shares the tokens of each account among all processes that use the same table and the same `prefix`. PostgreSQL 12 or newer. One process
- * renews, and the others adopt its tokens. A single-use refresh token is presented once, even if the process that renews dies.
+ * renews, and the others adopt its tokens. If the process that renews dies, another takes over. It presents a single-use
+ * refresh token again only for a login, and only once no access token is valid.
  *
  * @example
  * ```ts

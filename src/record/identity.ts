@@ -49,7 +49,7 @@ export function continues(known: Identity, arrival: keyof typeof ARRIVALS, arriv
 }
 
 /**
- * Whether the record holds another login than the owner's. If the record was lost and a clock was set back, the number and version of a later login may be
+ * Whether the record holds a login other than the owner's. If the record was lost and a clock was set back, the number and version of a later login may be
  * lower than those that the owner has seen.
  */
 export function isOther(known: Identity, stored: Identity): boolean {

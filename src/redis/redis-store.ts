@@ -21,7 +21,8 @@ export interface RedisStoreOptions extends SharedStoreOptions {
 
 /**
  * Shares the tokens of each account among all processes that use the same Redis and the same `prefix`. One process renews, and
- * the others adopt its tokens. A single-use refresh token is presented once, even if the process that renews dies.
+ * the others adopt its tokens. If the process that renews dies, another takes over. It presents a single-use refresh
+ * token again only for a login, and only once no access token is valid.
  *
  * @example
  * ```ts

@@ -54,7 +54,7 @@ function restError({ code, ...details }: CoolDown): TokenError {
   return new TokenError(code, 'Another token request of this login has just failed', details)
 }
 
-/** The resources of one manager. They follow its login, and share each new refresh token. */
+/** The resources of one manager. If it has a login, they follow that login, and share each new refresh token. With credentials, each has tokens of its own. */
 export class Family {
   readonly account: Account
   readonly machine: Machine
@@ -160,7 +160,7 @@ export class Family {
     return digest
   }
 
-  /** @returns The digests of the resources that were used since the record was last updated. */
+  /** @returns The digests of the resources that have been used since the record was last updated. */
   used(): string[] {
     return [...this.#keys.keys()].filter((digest) => this.#tokensOf(digest)?.isUsed)
   }
@@ -203,7 +203,7 @@ export class Family {
     keptIn.set(record, kept.set(key, { access, at: this.#now, login, loginId }))
   }
 
-  /** The access token of a resource that belongs to the login of these tokens. */
+  /** @returns The access token of a resource; undefined if there is none that belongs to the login of these tokens. */
   accessIn(record: TokenRecord, key: string, { login, loginId }: StoredTokens): Access | undefined {
     const kept = keptIn.get(record)?.get(key)
     if (!kept || kept.login !== login || kept.loginId !== loginId) return undefined

@@ -52,7 +52,7 @@ function checkedResources(name: string, given: unknown): string | readonly strin
 
 function checkedUri(name: string, given: unknown): string {
   checkText(name, given)
-  if (!parsedUrl(given)) throw wrong(name, 'an absolute URI, such as https://orders.example.com', 'another text')
+  if (!parsedUrl(given)) throw wrong(name, 'an absolute URI, such as https://orders.example.com', 'another string')
   if (given.includes('#')) throw new TypeError(`${name} must have no fragment (RFC 8707, section 2)`)
   return given
 }

@@ -41,8 +41,8 @@ const OWN: Readers<Omit<Given, keyof SharedStoreOptions>> = { file: asGiven, dat
 
 /**
  * Shares the tokens of each account among all processes of one machine that use the same file and the same `prefix`: command-line tools, desktop
- * programs, workers. One process renews, and the others adopt its tokens. A single-use refresh token is presented once, even if the process that
- * renews dies.
+ * programs, workers. One process renews, and the others adopt its tokens. If the process that renews dies, another takes over. It
+ * presents a single-use refresh token again only for a login, and only once no access token is valid.
  *
  * @example
  * ```ts

@@ -21,7 +21,7 @@ export class Changes {
     return this.#stop !== undefined && this.#register.isWatching?.() === true
   }
 
-  /** @param listener Called until `stop`, or until it is garbage-collected. @returns stop */
+  /** @param listener Called until it is removed or garbage-collected. @returns A function that removes it. */
   on(key: string, listener: () => void): () => void {
     const listeners = this.#byKey.get(key) ?? new Set()
     const reference = new WeakRef(listener)

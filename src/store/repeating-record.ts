@@ -16,11 +16,11 @@ import { SharedRecord } from './shared-record.ts'
 import type { StoredStateSettings } from './stored-state.ts'
 import { UnreportedExchanges } from './unreported-exchanges.ts'
 
-/** A step without a response. */
+/** A step that got no response. */
 interface PendingStep {
   readonly what: 'renewal' | 'login' | 'logout'
   readonly repeat: (seenVersion: number) => Promise<StoredTokens | undefined>
-  /** The act of the login, if the store may not have it. Kept for its logout. */
+  /** The act of the login, if it is unknown whether the store has that login. Kept for its logout. */
   readonly begun: Act | undefined
 }
 
@@ -30,7 +30,7 @@ interface PendingStep {
  */
 export class RepeatingRecord extends SharedRecord {
   readonly unreported: UnreportedExchanges
-  /** Holds the tokens of a login as long as the store may not have them. */
+  /** Holds the tokens of a login until the store is known to have them. */
   readonly alone: PrivateRecord
   #pendingStep: PendingStep | undefined
   /** Resolves when the last `clear` or `adopt` has ended. Later steps must not overtake it. */

@@ -37,13 +37,13 @@ interface Adopted {
   readonly epoch: string | undefined
 }
 
-/** Factor on `commandTimeoutMs` for a step during which no caller is served, or which cannot be repeated. */
+/** Factor on `commandTimeoutMs` for a step that adopts or clears tokens, or during which no caller has a token. */
 const PATIENCE = 4
 
 /** The record of one account in a register: the rules of `src/record`, each as one atomic step. */
 export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   readonly #distrustsClock: (ttlMs: number) => boolean
-  /** For lifetimes, which continue while this machine sleeps. */
+  /** For lifetimes: tokens age while this machine sleeps. */
   readonly #tokenClock: TokenClock
   readonly #stored: StoredState
   #adopted: Adopted | undefined
@@ -126,7 +126,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
   }
 
   /**
-   * @param isAgain Whether this repeats a step without a response. Then a later login stays.
+   * @param isAgain Whether this repeats a step that got no response. Then a later login stays.
    */
   protected async adoptAs(act: Act, seenVersion: number, tokens: NewTokens, isAgain = false): Promise<AdoptedTokens> {
     const sentMs = this.stopwatch()
@@ -154,7 +154,7 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     return this.#cleared((state, reading) => clear(state, seen, reading, datedIn(reading, act)))
   }
 
-  /** Repeats a `clear` without a response. @param login The act of the login that ends, if the store may not have that login. */
+  /** Repeats a `clear` that got no response. @param login The act of the login that ends, if it is unknown whether the store has that login. */
   protected clearAgain(seenVersion: number, { act, ...ends }: Ending & { act: Act }, login?: Act) {
     const seen = { ...ends, seenVersion }
     return this.#cleared((state, reading) =>
@@ -180,12 +180,12 @@ export class SharedRecord implements Omit<TokenRecord, 'adopt'> {
     })
   }
 
-  /** Notes in the record that this owner makes an exchange without it. */
+  /** Notes in the record that this owner has made an exchange without reaching the record. */
   overlap() {
     return this.#stored.change(overlap, { isOfLease: false })
   }
 
-  /** @returns stop */
+  /** @returns A function that stops watching. */
   watchIn(changes: Changes, onChange: () => void): () => void {
     let stop: (() => void) | undefined
     let isOver = false

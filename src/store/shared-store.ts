@@ -53,7 +53,8 @@ function checkedPrefix(name: string, given: unknown = 'evergreen'): string {
 
 /**
  * Shares the tokens of each account among all owners that use the same register and the same `prefix`. One of them renews, and the others adopt its
- * tokens. A single-use refresh token is presented once, even if the owner that renews dies.
+ * tokens. If the owner that renews dies, another takes over. It presents a single-use refresh token again only for a login, and only once no access token
+ * is valid.
  *
  * @example
  * ```ts

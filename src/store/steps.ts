@@ -4,13 +4,13 @@ import { NoReply } from './reason.ts'
 
 /** The initial number of concurrent steps. */
 const FIRST = 4
-/** The lowest limit: one step without a response must not block all others. */
+/** The lowest limit: one step that gets no response must not block all others. */
 const FEWEST = 2
 /** The highest limit, if the register does not state its capacity. */
 const MOST = 50
 /** The limit while nothing responds: each step may hold a connection of the application's pool, behind a locked table or a dead connection. */
 const MOST_IN_SILENCE = 4
-/** How long a step without a response counts. A pool may need several steps to reach a working connection. */
+/** How long a step that gets no response counts. A pool may need several steps to reach a working connection. */
 const FORGOTTEN_AFTER_MS = 5_000
 /** Event-loop turns that take longer show that the process is busy: responses may wait in its sockets. */
 const BUSY_MS = 10

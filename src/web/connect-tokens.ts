@@ -8,7 +8,7 @@ const CONNECT_LIMIT_MS = 30_000
 
 /**
  * Connects a page to the manager of a worker that calls `exposeTokens()`. The result is a full token manager for `attachBearer` and `withBearer`. A request
- * gets no token of another login than the one in which it began: if the login changes meanwhile, the request rejects with `ERR_LOGIN_REQUIRED` or
+ * gets no token of a login other than the one in which it began: if the login changes meanwhile, the request rejects with `ERR_LOGIN_REQUIRED` or
  * `ERR_LOGIN_REPLACED`. Events are those of the worker's manager (`by: 'here'`: by one of its pages). `status()` is its last reported status, in a visible page
  * at most about 20 s old. `peekAccessToken()` is always undefined: each request asks the worker. `adopt`, `logout` and `reset` act for all pages, and `close()`
  * only for this one.

@@ -170,7 +170,7 @@ function inTime<Value>(clock: Clock, work: Promise<Value>, atLimit: () => unknow
 /**
  * If the browser has not responded to a request for a lock in time, later requests get no lock, and do not wait, until it responds again (F357).
  *
- * @returns release
+ * @returns A function that acquires a lock: it returns the function that releases it; undefined if there is no lock in time.
  */
 function acquiring(locks: Locks): (clock: Clock, name: string) => Promise<(() => void) | undefined> {
   let isSilent = false

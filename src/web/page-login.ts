@@ -63,7 +63,7 @@ export class PageLogin {
     if (act.isAdopt) this.generations.started()
   }
 
-  /** An act has ended, even without a response. */
+  /** An act has ended, even if it got no response. */
   ended(act: PageAct): void {
     if (act === this.#deciding) this.#deciding = undefined
   }

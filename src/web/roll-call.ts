@@ -10,7 +10,7 @@ const PATIENCE_MS = 500
 /**
  * Responds for that owner, until the browser freezes this page: some browsers still deliver messages to a frozen page.
  *
- * @returns stop, which also calls `onStop`
+ * @returns A function that stops this, and calls `onStop`.
  */
 export function replyTo(owner: string, onStop?: () => void): () => void {
   const channel = openChannel(NAME)

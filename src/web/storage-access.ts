@@ -12,7 +12,7 @@ export class StorageAccess {
   /** The last failed step had no response. */
   #isSilent = false
   #isReadOnly = false
-  /** Steps without a response. */
+  /** Steps that have got no response yet. */
   #pending = 0
 
   /**

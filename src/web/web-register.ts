@@ -62,7 +62,7 @@ function dropExpired(entries: Entries, now: number): void {
   }
 }
 
-/** @returns close */
+/** @returns A function that closes the channel. */
 function withChannel(use: (channel: Channel) => void, keep?: 'open'): () => void {
   const channel = openChannel(NAME)
   // Without BroadcastChannel, waiting owners read the record about once a second.

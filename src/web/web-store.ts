@@ -17,8 +17,9 @@ const commandTimeoutMs = (name: string, given: unknown = 5_000) => checkedDurati
 
 /**
  * Shares the tokens of each account among the tabs and workers of one origin that use the same `prefix`, through IndexedDB. One of them renews, and the others
- * adopt its tokens. A single-use refresh token is presented once, even if the user closes the tab that renews. Without IndexedDB, or outside a secure context,
- * each tab keeps its own tokens, and `storeUnavailable` reports why. Where the browser denies its storage, the anomaly `storage-denied` reports that as well.
+ * adopt its tokens. If the user closes the tab that renews, another takes over. It presents a single-use refresh token again only for a login, and only once no
+ * access token is valid. Without IndexedDB, or outside a secure context, each tab keeps its own tokens, and `storeUnavailable` reports why. If the browser
+ * denies the page its storage, the anomaly `storage-denied` reports that as well.
  *
  * @example
  * ```ts
@@ -57,7 +58,10 @@ export function webStore(options: SharedStoreOptions = {}): TokenStore {
   return Object.freeze({ ...livingStore(deniableStore(store as OpenableStore, access)), singleUser: true })
 }
 
-/** A promised key that only this page has counts as denied storage: a record sealed with it would lock all other tabs out. No step begins before it is known. */
+/**
+ * If a promised key turns out to be one that only this page has, storage counts as denied: a record sealed with that key would lock out all other tabs. No
+ * step begins before the key is known.
+ */
 function deniedIf(isOfPage: () => boolean, register: TokenRegister): TokenRegister {
   const check = () => {
     if (isOfPage()) throw new DOMException(NO_KEY, 'SecurityError')

@@ -115,7 +115,7 @@ describe('given a caller who gives up at its limit (F388)', () => {
     const source = Object.assign(new ScriptedSource({ takesMs: 20_000 }), { origin: 'https://id.example.com' })
     const message = await said(manage(source))
     expect(message).toMatch(
-      /renewal\.maxWaitMs.*the obtain request at https:\/\/id\.example\.com.*exchangeTimeoutMs \(10000 ms\)/,
+      /renewal\.maxWaitMs.*the obtain request to https:\/\/id\.example\.com.*exchangeTimeoutMs \(10000 ms\)/,
     )
   })
 

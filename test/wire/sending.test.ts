@@ -66,7 +66,7 @@ describe('given a token request that has no response', () => {
     const waiting = outcome(tokens.getAccessToken())
     await clock.advance(60_000)
     expect((await waiting) as unknown).toMatchObject({
-      message: expect.stringContaining('obtain request at https://login.example/oauth/token') as unknown,
+      message: expect.stringContaining('obtain request to https://login.example/oauth/token') as unknown,
     })
     await tokens.close()
   })

@@ -31,7 +31,7 @@ export interface Findings {
   throttling: Record<string, string>
   store?: StoreFindings
   api?: { url: string; status: number; takesToken: boolean | undefined; challenge?: string }
-  /** How far the `Date` of the API is ahead of this machine's clock, if the API is at another origin than the service. */
+  /** How far the `Date` of the API is ahead of this machine's clock, if the API is not at the origin of the service. */
   apiAheadMs?: number
   /** What works, but not as specified, or not with the defaults of the library. */
   oddities: string[]

@@ -73,13 +73,13 @@ export interface SimulatedService {
 }
 
 /**
- * A real HTTP server on 127.0.0.1 that follows the specification, both variants, for tests and demos. Like any
- * server it keeps the process alive until `close()`.
+ * A real HTTP server on 127.0.0.1 for tests and demos. It speaks both variants of the payment service's protocol (`docs/token-service.md`), and OAuth 2.0.
+ * Like any server it keeps the process alive until `close()`.
  *
  * Every path but `token/` and `token/refresh/` (with or without the slash) and those of the three `…Endpoint` members is a protected resource. With
- * a valid `Authorization: Bearer <access>` it returns 200 and echoes the request as JSON, `{ method, path, headers, body }`: `path`
- * with the query, `body` as text, `headers` without `authorization`, so that no token is echoed. Otherwise it returns 401, with
- * `WWW-Authenticate: Bearer error="invalid_token"` if a token was presented (RFC 6750, section 3.1).
+ * a valid `Authorization: Bearer <access>`, or `DPoP <access>` and a proof if the token is bound to a key, it returns 200 and echoes the request as JSON,
+ * `{ method, path, headers, body }`: `path` with the query, `body` as text, `headers` without `authorization`, so that no token is echoed. Otherwise it
+ * returns 401. If a token was presented, `WWW-Authenticate` has its scheme and an error, such as `Bearer error="invalid_token"` (RFC 6750, section 3.1).
  *
  * Pages of any origin may call it (CORS). Faults do not apply to preflights, and the log does not contain them.
  *
@@ -163,7 +163,9 @@ export async function startTokenService(options: SimulatedServiceOptions = {}): 
       new Promise((resolve) => {
         const current = ledger.currentRefresh(serviceNow())
         if (current === undefined)
-          throw new Error('No refresh token to steal: none was issued, or all have expired or were superseded')
+          throw new Error(
+            'No refresh token to steal: none was issued, or all have expired, or were superseded or revoked',
+          )
         ledger.rotate(current, serviceNow())
         resolve()
       }),

@@ -6,7 +6,7 @@
 export function slidingWindow({ calls, windowMs }: { calls: number; windowMs: number }): (now: number) => number {
   let allowedAt: number[] = []
   return (now) => {
-    // Calls "in the future" were made before the clock was set back. If kept, they would block for as long as the step.
+    // Calls "in the future" were made before the clock was set back. If kept, they would block longer, by the size of the step.
     allowedAt = allowedAt.filter((at) => at > now - windowMs && at <= now)
     const [oldest] = allowedAt
     if (oldest !== undefined && allowedAt.length >= calls) return oldest + windowMs - now

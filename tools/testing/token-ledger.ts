@@ -56,7 +56,7 @@ export class TokenLedger {
     return { ...this.issueAccess(now, family), refresh, refreshExpiresAt }
   }
 
-  /** @returns The next token set, or undefined if `refresh` is unknown, superseded or expired. */
+  /** @returns The next token set, or undefined if `refresh` is unknown, superseded, revoked or expired. */
   rotate(refresh: string, now: number): IssuedTokens | undefined {
     const issued = this.#refresh.get(refresh)
     if (!issued || !isGood(issued, now)) return undefined
@@ -65,7 +65,7 @@ export class TokenLedger {
     return this.issueTokens(now, issued.family)
   }
 
-  /** If `refresh` was superseded, revokes all its descendants, because thief and owner cannot be told apart. */
+  /** If `refresh` was superseded, revokes its whole family, because thief and owner cannot be told apart. */
   revokeReused(refresh: string): void {
     const family = this.#superseded.get(refresh)
     if (family) family.isRevoked = true
@@ -76,7 +76,7 @@ export class TokenLedger {
     return this.#refresh.get(token)?.family ?? this.#superseded.get(token) ?? this.#access.get(token)?.family
   }
 
-  /** Revokes a refresh token with all its descendants, or an access token alone (RFC 7009, section 2.1). */
+  /** Revokes a refresh token with its whole family, or an access token alone (RFC 7009, section 2.1). */
   revoke(token: string): void {
     if (this.#access.delete(token)) return
     const family = this.familyOf(token)

@@ -4,7 +4,7 @@ import { oauth2 } from 'axios-evergreen/oauth2'
 import { browserKey, followPage, webStore } from 'axios-evergreen/web'
 import { carryOver } from './carry-over.ts'
 
-const issuer = 'https://id.example.com' // at Keycloak: `${url}/realms/${realm}`
+const issuer = 'https://id.example.com' // for Keycloak: `${url}/realms/${realm}`
 export const tokens = createTokenManager({
   source: oauth2({ issuer, clientId: 'my-page', grant: 'login' }),
   store: webStore({ encryptionKeys: [browserKey()] }),

@@ -1,6 +1,6 @@
 import type { LoginManager } from 'axios-evergreen/login'
 
-/** Call it at each start, before the first request. Pass `sessionStorage`, the default of oidc-client-ts, unless you set `userStore`. */
+/** Call it at each start, before the first request. If your `UserManager` had no option `userStore`, pass `sessionStorage`, the default of oidc-client-ts. */
 export async function carryOver(
   tokens: LoginManager,
   authority: string,

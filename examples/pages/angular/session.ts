@@ -8,7 +8,7 @@ import { Home } from './home.ts'
 export class Session {
   /** Undefined until the manager has read the store. */
   readonly login = signal(tokens.status().login)
-  /** A new number whenever the user may be another one. */
+  /** Gets a new number whenever the user may have changed. */
   readonly user = signal(0)
   readonly #stop = tokens.on('loginChanged', ({ login, account }) => {
     this.login.set(login)

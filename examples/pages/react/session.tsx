@@ -2,7 +2,7 @@
 import { Fragment, type ReactNode, useActionState, useSyncExternalStore } from 'react'
 import { logIn, tokens } from '../tokens.ts'
 
-/** `login` is undefined until the manager has read the store. `user` is a new number whenever the user may be another one. */
+/** `login` is undefined until the manager has read the store. `user` gets a new number whenever the user may have changed. */
 let state = { login: tokens.status().login, user: 0 }
 tokens.on('loginChanged', ({ login, account }) => {
   state = { login, user: account === 'same' ? state.user : state.user + 1 }

@@ -60,7 +60,7 @@ export const wrong = tokens.adopt(comeBack()).then(
   () => '',
   (thrown: Error & { error?: string }) => thrown.error ?? thrown.message,
 )
-// Called after adopt(): while a login is pending, no event says that one is required.
+// Called after adopt(): while that login is pending, no event reports that a login is required.
 followPage(tokens)
 
 /** Revokes the refresh token, then ends the session at the provider, which sends the user back. */

@@ -1,4 +1,4 @@
-// Has the same exports as ../tokens.ts, but the login is a session at your server. The page has an HttpOnly cookie, and requests access tokens with it.
+// Has the same exports as ../tokens.ts, but the login is a session on your server. The page has an HttpOnly cookie, and requests access tokens with it.
 import axios from 'axios'
 import { attachBearer, createTokenManager } from 'axios-evergreen'
 import { type LoginSource, session } from 'axios-evergreen/login'

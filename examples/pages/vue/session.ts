@@ -5,7 +5,7 @@ import { tokens } from '../tokens.ts'
 export function useSession() {
   /** Undefined until the manager has read the store. */
   const login = ref(tokens.status().login)
-  /** A new number whenever the user may be another one. */
+  /** Gets a new number whenever the user may have changed. */
   const user = ref(0)
   const stop = tokens.on('loginChanged', (event) => {
     login.value = event.login
