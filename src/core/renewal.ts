@@ -213,12 +213,12 @@ export class Renewal implements Turn {
     const { tokens: granted, flaw } = exchanged
     const { record, events, graceMs, keepsMs } = this.#settings
     const { suspicions } = this.account
+    const received = receivedTokens(call, exchanged, this.#settings, this.#sinceLeaseMs)
     // Issued tokens always go to the record: otherwise it would keep a spent refresh token. A record that an act has cleared since ignores them.
     if (this.pauses.halted() === 'outdated') {
-      this.#lateTokens.push(granted)
-      if (this.account.discarded.includes(call.refreshToken ?? '')) this.account.discard(granted.refreshToken)
+      this.#lateTokens.push(received)
+      if (this.account.discarded.includes(call.refreshToken ?? '')) this.account.discard(received.refreshToken)
     }
-    const received = receivedTokens(call, exchanged, this.#settings, this.#sinceLeaseMs)
     if (by === 'obtain') suspicions.settle('accepted')
     // Some services return the same refresh token again. It then stays valid.
     else if (graceMs < Infinity && received.refreshToken !== call.refreshToken)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { memoryStore, TokenError, type TokenErrorDetails, type TokenSource } from '../../src/index.ts'
+import { memoryStore, TokenError, type TokenErrorDetails, type TokenGrant, type TokenSource } from '../../src/index.ts'
 import { type LoginManager, person } from '../../src/login/index.ts'
 import { held, type Managed, manage, ScriptedSource } from '../support/managed.ts'
 import { settle } from '../support/watched-clock.ts'
@@ -244,10 +244,10 @@ describe('given the login of one user, and adopt() of another login (F281)', () 
   })
 
   /** Alice's renewal waits for its response until `late.open()`. */
-  const inExchange = async () => {
+  const inExchange = async (answer?: TokenGrant) => {
     const world = start()
     await world.tokens.adopt(login('alice', 'alice'))
-    const late = held(() => world.source.grant())
+    const late = held(() => answer ?? world.source.grant())
     world.source.script.push(late.answer)
     world.tokens.renew().catch(() => undefined)
     await settle()
@@ -262,6 +262,20 @@ describe('given the login of one user, and adopt() of another login (F281)', () 
     await settle()
     expect([askedFor(world), world.tokens.peekAccessToken()]).toEqual([['refresh-1'], 'bob'])
   })
+
+  it.each<[string, (world: World) => Promise<unknown>]>([
+    ['another user logs in', (world) => adopting(world, login('bob', 'bob'))],
+    ['the user logs out', (world) => Promise.resolve(void world.tokens.logout())],
+  ])(
+    'when %s while an exchange is in flight that returns no other refresh token, then the one that stays valid is revoked (F281)',
+    async (_, act) => {
+      const { world, late } = await inExchange({ accessToken: 'next', accessLifetimeMs: 60_000 })
+      await act(world)
+      late.open()
+      await settle()
+      expect(askedFor(world)).toEqual(['alice-refresh'])
+    },
+  )
 
   it('when the same user has logged in again, then the tokens of that login are revoked', async () => {
     const { world, late } = await inExchange()
