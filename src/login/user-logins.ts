@@ -111,6 +111,8 @@ export class UserLogins implements Logins {
     if (!isNews || !stored || grant.refreshToken !== stored.refreshToken) return acts.after(() => Promise.resolve())
     const { accessToken, accessLifetimeMs, accessRemainingMs } = newTokens(grant, account)
     const tokens = { ...stored, accessToken, accessLifetimeMs, accessRemainingMs }
+    // What the exchange in flight returns belongs to this login, which does not end.
+    account.lateTokens = []
     this.#host.forget()
     this.#host.use(tokens)
     return acts.begin(account.seenVersion, async (act, isLast) =>

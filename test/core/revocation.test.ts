@@ -244,8 +244,8 @@ describe('given the login of one user, and adopt() of another login (F281)', () 
   })
 
   /** Alice's renewal waits for its response until `late.open()`. */
-  const inExchange = async (answer?: TokenGrant) => {
-    const world = start()
+  const inExchange = async (answer?: TokenGrant, options = {}) => {
+    const world = start(options)
     await world.tokens.adopt(login('alice', 'alice'))
     const late = held(() => answer ?? world.source.grant())
     world.source.script.push(late.answer)
@@ -276,6 +276,19 @@ describe('given the login of one user, and adopt() of another login (F281)', () 
       expect(askedFor(world)).toEqual(['alice-refresh'])
     },
   )
+
+  it('when a newer access token of the same login is adopted while an exchange is in flight, then a later logout revokes the current refresh token (F348)', async () => {
+    const { world, late } = await inExchange(undefined, { store: memoryStore() })
+    await adopting(world, { ...login('alice', 'alice'), accessToken: 'newer' })
+    late.open()
+    await settle()
+    for (let n = 0; n < 2; n += 1) {
+      await world.tokens.renew()
+      await world.clock.advance(10_000)
+    }
+    await loggedOut(world)
+    expect(askedFor(world)).toEqual([`refresh-${world.source.calls.length}`])
+  })
 
   it('when the same user has logged in again, then the tokens of that login are revoked', async () => {
     const { world, late } = await inExchange()
