@@ -146,7 +146,7 @@ describe('given a source that meets the server of another one (F194)', () => {
     const { service } = await startWorld()
     const source = oauth2({ tokenEndpoint: `${service.baseUrl}/token/`, ...service.client })
     const error = await failureOf(exchanged(source))
-    expect(error.message).toContain('clientCredentials() and loginPassword() of axios-evergreen')
+    expect(error.message).toContain('clientCredentials() or loginPassword() of axios-evergreen')
   })
 
   it.each([

@@ -131,7 +131,7 @@ export function promisesOfLogin(place: Place): void {
   ])(
     'when one resource is refused with %i %s to a %s client for 15 minutes, then the login and the others are served (F203, F420)',
     async (status, error, client) => {
-      const { server, open, clock, quiet } = await worldWith(place)
+      const { server, open, pass } = await worldWith(place)
       const login = open(client === 'secret' ? { clientSecret: 'a secret' } : {})
       await login.adopt({ refreshToken: server.login('ada') })
       server.refuses = (body) => (body.get('resource') === STOCK ? { status, error } : undefined)
@@ -143,8 +143,7 @@ export function promisesOfLogin(place: Place): void {
         expect(inspect(failure)).not.toContain('login is required')
         expect(server.whatIs(await orders.getAccessToken())?.what).toBe(ORDERS)
         expect(server.whatIs(await login.getAccessToken())?.what).toBe('login')
-        await clock.advance(150_000)
-        await quiet()
+        await pass(150_000)
       }
       expect([server.reuses, login.status().login]).toEqual([0, 'present'])
     },

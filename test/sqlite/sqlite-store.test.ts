@@ -86,7 +86,9 @@ describeSqlite('given a database of better-sqlite3', () => {
     const [mine, other] = [registerOn(file, 20), open(file)]
     await mine.replace(KEY, undefined, 'a', HOUR)
     other.exec('BEGIN IMMEDIATE')
-    expect(reasonOf(await outcome(mine.replace(KEY, 'a', 'b', HOUR)))).toMatch(/^BUSY: another process writes/)
+    expect(reasonOf(await outcome(mine.replace(KEY, 'a', 'b', HOUR)))).toMatch(
+      /^BUSY: another process has held the lock/,
+    )
     other.exec('ROLLBACK')
     expect(await mine.replace(KEY, 'a', 'b', HOUR)).toBe(true)
   })
