@@ -12,6 +12,11 @@ export class StorageAccess {
   /** The last failed step had no response. */
   #isSilent = false
   #isReadOnly = false
+  /**
+   * Whether a promised key turned out to be one that only this page has. Storage then counts as denied: a record sealed with that key would lock out all other
+   * tabs. No step begins before the key is known.
+   */
+  hasPageKey = false
   /** Steps that have got no response yet. */
   #pending = 0
 
@@ -50,6 +55,7 @@ export class StorageAccess {
    * rejects at once.
    */
   async #observed<Result>(step: () => Promise<Result>): Promise<Result> {
+    if (this.hasPageKey) throw new DOMException('', 'SecurityError')
     if (!this.#hasResponded && this.#isSilent && this.#pending > 0) throw new NoReply(NO_RESPONSE)
     this.#pending += 1
     try {

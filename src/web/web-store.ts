@@ -2,7 +2,6 @@ import { checkedDuration, readOptions } from '../core/option-checks.ts'
 import { isPromise } from '../core/thrown.ts'
 import type { OpenableStore, TokenStore } from '../core/token-store.ts'
 import type { GivenEncryptionKey } from '../store/sealed-box.ts'
-import type { TokenRegister } from '../store/token-register.ts'
 import { SHARED, type SharedStoreOptions, storeOn } from '../store/shared-store.ts'
 import { isPageKey } from './browser-key.ts'
 import { deniableStore } from './deniable-store.ts'
@@ -42,41 +41,19 @@ export function webStore(options: SharedStoreOptions = {}): TokenStore {
   if (!databases) return tabStore(NO_DATABASES, own.onUnavailable)
   if (Array.isArray(keys) && keys.some(isPageKey)) return tabStore(NO_KEY, own.onUnavailable, 'denied')
   const access = new StorageAccess()
-  let isOfPage = false
   const noted = (given: GivenEncryptionKey): GivenEncryptionKey =>
     isPromise(given)
       ? given.then((entry) => {
-          isOfPage ||= isPageKey(entry)
+          access.hasPageKey ||= isPageKey(entry)
           return entry
         })
       : given
-  const register = access.watched(deniedIf(() => isOfPage, webRegister(databases)))
+  const register = access.watched(webRegister(databases))
   const encryptionKeys = Array.isArray(keys) ? keys.map(noted) : keys
   const isAlone = () => access.denial !== undefined
   const given = { ...own, encryptionKeys }
   const store = storeOn(register, given, (thrown) => access.failed(thrown), { isAlone })
   return Object.freeze({ ...livingStore(deniableStore(store as OpenableStore, access)), singleUser: true })
-}
-
-/**
- * If a promised key turns out to be one that only this page has, storage counts as denied: a record sealed with that key would lock out all other tabs. No
- * step begins before the key is known.
- */
-function deniedIf(isOfPage: () => boolean, register: TokenRegister): TokenRegister {
-  const check = () => {
-    if (isOfPage()) throw new DOMException(NO_KEY, 'SecurityError')
-  }
-  return {
-    ...register,
-    async read(...given) {
-      check()
-      return register.read(...given)
-    },
-    async replace(...given) {
-      check()
-      return register.replace(...given)
-    },
-  }
 }
 
 const INSECURE = 'the page is not a secure context: serve it over https'
